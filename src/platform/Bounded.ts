@@ -1,0 +1,37 @@
+/**
+ * Ends in time what may not end by itself.
+ *
+ * `Effect.timeout` cannot bound an uninterruptible effect: it waits for the loser. Closing a scope waits for its
+ * finalizers. Where the protocol promises "within two seconds", the work runs in a fiber of its own, and the waiting,
+ * not the work, is bounded: past its time the work is abandoned, and whoever asked is told so.
+ */
+import { Clock, Duration, Effect, Fiber, Option } from "effect"
+
+/**
+ * Runs `cleanup` and waits at most `millis` for it. `false`: it was abandoned (log it). The fiber it runs in is the one
+ * fiber of this project without an owning scope: it exists precisely because its owner must not wait for it.
+ */
+export const bounded = <A, E, R>(cleanup: Effect.Effect<A, E, R>, millis: number): Effect.Effect<boolean, never, R> =>
+  Effect.forkDetach(cleanup, { startImmediately: true }).pipe(
+    Effect.flatMap((fiber) => Effect.interruptible(Effect.timeoutOption(Fiber.await(fiber), Math.max(0, millis)))),
+    Effect.map(Option.isSome)
+  )
+
+/**
+ * One absolute deadline that an outermost closing scope owns and hands down. Nested waits draw on the same clock, so
+ * they do not add up (base-protocol section 3, Closing).
+ */
+export interface Budget {
+  /** Monotonic nanoseconds at which the budget is spent. */
+  readonly deadline: bigint
+  /** Milliseconds left, never negative; optionally of an earlier point in the budget. */
+  readonly left: (until?: number) => Effect.Effect<number>
+}
+
+/** A budget of `millis` that begins now. */
+export const makeBudget = (millis: number): Effect.Effect<Budget> =>
+  Effect.map(Clock.monotonicTimeNanos, (start) => ({
+    deadline: start + Duration.toNanosUnsafe(Duration.millis(millis)),
+    left: (until = millis) =>
+      Effect.map(Clock.monotonicTimeNanos, (now) => Math.max(0, until - Number(now - start) / 1_000_000))
+  }))
