@@ -20,8 +20,12 @@ export interface ClientCall {
 export interface BrokerShape {
   /**
    * Takes a slot, records the start, sets the deadline, publishes, and waits for the first of accepted reply, deadline,
-   * cancellation and closing. Interrupting it is the cancellation: the call is settled before the interruption goes on.
-   * A client's `error` reply fails with `client_tool_error` and its protected text.
+   * cancellation and closing. A client's `error` reply fails with `client_tool_error` and its protected text.
+   *
+   * Interrupting the fiber is the cancellation, and it is answered with an ending, never with an interruption: the call
+   * fails with `client_tool_cancelled`, or gives the result that was accepted before. So run it in an uninterruptible
+   * region (it makes its own wait interruptible): otherwise an accepted result could be lost on the way out, and
+   * section 6 wants it appended with its own status also when the run is cancelled afterwards.
    */
   readonly call: (call: ClientCall) => Effect.Effect<ToolOutput, ToolFailure>
   /** Settles what is still pending of a run, with reason `run_finished`. */

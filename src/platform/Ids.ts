@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { Context, Effect } from "effect"
 
 /** Makes UUIDs (version 4, lowercase). Call ids are never reused (client-tools, Execute and reply). */
-export const UuidSource: Context.Reference<() => string> = Context.Reference("magi-code/platform/UuidSource", {
+export const UuidSource: Context.Reference<() => string> = Context.Reference<() => string>("magi-code/platform/UuidSource", {
   defaultValue: () => randomUUID
 })
 

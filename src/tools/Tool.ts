@@ -81,6 +81,12 @@ export interface PreparedCall {
   readonly approval: ApprovalNeed | null
   /** For the tool card: a path or a command, never contents or other raw arguments. At most 20 lines of 256 bytes. */
   readonly lines: ReadonlyArray<string>
+  /**
+   * True where `execute` answers an interruption with an ending of its own (client tools, Code Mode, subagents): the
+   * pipeline runs it in its uninterruptible region, and it makes its waits interruptible itself. Otherwise the pipeline
+   * makes the whole of `execute` interruptible.
+   */
+  readonly settles?: true
   /** Runs the call. Interruption stops it; its scope closes with the call. */
   readonly execute: Effect.Effect<ToolOutput, ToolFailure, Scope.Scope>
 }
