@@ -15,6 +15,18 @@ export interface ClientCall {
   readonly started: Effect.Effect<void, ToolFailure>
   /** Called synchronously when the call event has taken its place in the writer. */
   readonly published: (callId: string) => void
+  /** Called once, when the call has ended: for the timeline. Never called for a call that got no slot. */
+  readonly observed?: (times: CallTimes) => void
+}
+
+/** When a call went through its states, in monotonic milliseconds of this process, and who ended it. No values. */
+export interface CallTimes {
+  readonly callId: string
+  readonly registeredMs: number
+  readonly publishedMs: number | null
+  readonly deadlineMs: number | null
+  readonly settledMs: number
+  readonly winner: "reply" | "deadline" | "cancel" | "run_finished" | "shutdown" | "failed"
 }
 
 export interface BrokerShape {
@@ -31,6 +43,23 @@ export interface BrokerShape {
   /** Settles what is still pending of a run, with reason `run_finished`. */
   readonly endRun: (runId: string) => Effect.Effect<void>
   readonly pending: Effect.Effect<number>
+  /**
+   * `client.tool.result`: checks a reply in the order of section 6. Replies must be given one after the other, in the order
+   * read. `acknowledge` gives the response its place in the writer; it is called in the step that settles the call, and
+   * only then. A refusal leaves the call as it was.
+   */
+  readonly reply: (params: JsonObject, acknowledge: () => void) => Effect.Effect<ReplyVerdict>
+  /** Closing: ends every pending call with reason `shutdown` in one step; no call is taken any more. */
+  readonly close: Effect.Effect<void>
 }
+
+export type ReplyVerdict =
+  | { readonly _tag: "Accepted" }
+  | {
+      readonly _tag: "Refused"
+      readonly code: "invalid_params" | "stale_client_tool_call"
+      readonly message: string
+      readonly path?: string
+    }
 
 export class Broker extends Context.Service<Broker, BrokerShape>()("magi-code/broker/Broker") {}

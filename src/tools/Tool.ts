@@ -61,6 +61,15 @@ export interface ToolContext extends AgentIdentity {
   readonly started: Effect.Effect<void, ToolFailure>
   /** Tells the pipeline that `client.tool.call` with this id took its place in the writer (`activity.finished.call_id`). */
   readonly published: (callId: string) => void
+  /** For the timeline row of a client call (`CallTimes` of broker/Broker): when it went through its states, and who ended it. */
+  readonly observed: (times: {
+    readonly callId: string
+    readonly registeredMs: number
+    readonly publishedMs: number | null
+    readonly deadlineMs: number | null
+    readonly settledMs: number
+    readonly winner: string
+  }) => void
 }
 
 export interface ApprovalNeed {
