@@ -8,14 +8,17 @@
 import { Clock, Duration, Effect, Fiber, Option } from "effect"
 
 /**
- * Runs `cleanup` and waits at most `millis` for it. `false`: it was abandoned (log it). The fiber it runs in is the one
- * fiber of this project without an owning scope: it exists precisely because its owner must not wait for it.
+ * Runs `cleanup` and waits at most `millis` for it. `false`: it was abandoned (log it). Waits also in a finalizer of an
+ * interrupted fiber, where an interruptible wait would be cut off at once: the waiting has a fiber of its own that ends
+ * by its time. The fibers here are the only ones of this project without an owning scope: they exist precisely because
+ * their owner must not wait for the work longer than this.
  */
 export const bounded = <A, E, R>(cleanup: Effect.Effect<A, E, R>, millis: number): Effect.Effect<boolean, never, R> =>
-  Effect.forkDetach(cleanup, { startImmediately: true }).pipe(
-    Effect.flatMap((fiber) => Effect.interruptible(Effect.timeoutOption(Fiber.await(fiber), Math.max(0, millis)))),
-    Effect.map(Option.isSome)
-  )
+  Effect.gen(function* () {
+    const work = yield* Effect.forkDetach(cleanup, { startImmediately: true })
+    const wait = Effect.timeoutOption(Fiber.await(work), Math.max(0, millis))
+    return Option.isSome(yield* Fiber.join(yield* Effect.forkDetach(wait, { startImmediately: true })))
+  })
 
 /**
  * One absolute deadline that an outermost closing scope owns and hands down. Nested waits draw on the same clock, so

@@ -1,0 +1,56 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { bounded } from "../../src/platform/Bounded.ts"
+
+describe("bounded", () => {
+  it.effect(
+    "waits for work that ends in time and abandons, at its time exactly, uninterruptible work that does not",
+    () =>
+      Effect.gen(function* () {
+        assert.isTrue(yield* bounded(Effect.void, 10))
+        const fiber = yield* Effect.forkChild(bounded(Effect.uninterruptible(Effect.never), 500))
+        yield* TestClock.adjust(499)
+        assert.isUndefined(fiber.pollUnsafe())
+        yield* TestClock.adjust(1)
+        assert.isFalse(yield* Fiber.join(fiber))
+      })
+  )
+
+  it.effect("waits in a finalizer of an interrupted fiber as well", () =>
+    Effect.gen(function* () {
+      const up = yield* Deferred.make<void>()
+      let cleaned = false
+      const cleanup = Effect.andThen(
+        Effect.sleep(100),
+        Effect.sync(() => (cleaned = true))
+      )
+      const fiber = yield* Effect.forkChild(
+        Effect.scoped(
+          Effect.gen(function* () {
+            yield* Effect.addFinalizer(() => bounded(cleanup, 500))
+            yield* Deferred.succeed(up, undefined)
+            return yield* Effect.never
+          })
+        )
+      )
+      yield* Deferred.await(up)
+      const interrupting = yield* Effect.forkChild(Fiber.interrupt(fiber), { startImmediately: true })
+      yield* TestClock.adjust(99)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust(1)
+      yield* Fiber.join(interrupting)
+      assert.isTrue(cleaned)
+    })
+  )
+
+  it.effect("bounds the closing of a scope whose finalizer hangs", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      yield* Scope.addFinalizer(scope, Effect.never)
+      const fiber = yield* Effect.forkChild(bounded(Scope.close(scope, Exit.void), 300))
+      yield* TestClock.adjust(300)
+      assert.isFalse(yield* Fiber.join(fiber))
+    })
+  )
+})
