@@ -10,12 +10,44 @@ import type { Json } from "./Json.ts"
 // from an escaped backslash followed by plain text.
 const escapedSurrogate = /(\\+)ud[89a-f][0-9a-f]{2}/g
 
+/** `JSON.stringify` recurses and gives up some thousands of containers deep; this does not. */
+const stringifyDeep = (value: Json): string => {
+  let text = ""
+  const pending: Array<{ readonly text: string } | { readonly value: Json }> = [{ value }]
+  for (let item = pending.pop(); item !== undefined; item = pending.pop()) {
+    if ("text" in item) {
+      text += item.text
+    } else if (typeof item.value !== "object" || item.value === null) {
+      text += JSON.stringify(item.value)
+    } else {
+      const isArray = Array.isArray(item.value)
+      const members = Object.entries(item.value)
+      pending.push({ text: isArray ? "]" : "}" })
+      for (const [index, [key, member]] of [...members.entries()].reverse()) {
+        const comma = index === 0 ? "" : ","
+        pending.push({ value: member }, { text: isArray ? comma : `${comma}${JSON.stringify(key)}:` })
+      }
+      text += isArray ? "[" : "{"
+    }
+  }
+  return text
+}
+
+const stringifyNative = (value: Json): string => {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    if (error instanceof RangeError) return stringifyDeep(value)
+    throw error
+  }
+}
+
 /**
- * The compact form. A lone surrogate is not JSON here, so it becomes U+FFFD: nothing else can reach the wire. Where a
- * lone surrogate must be refused instead, refuse it before (`ToolCall.encode`, `StrictJson.parse`).
+ * The compact form, of any depth. A lone surrogate is not JSON here, so it becomes U+FFFD: nothing else can reach the wire. Where a
+ * lone surrogate must be refused instead, refuse it before (`isEncodable`, `StrictJson.parse`).
  */
 export const stringify = (value: Json): string => {
-  const text = JSON.stringify(value)
+  const text = stringifyNative(value)
   if (!text.includes("\\ud")) return text
   return text.replace(escapedSurrogate, (match, slashes: string) =>
     slashes.length % 2 === 1 ? `${slashes.slice(1)}\ufffd` : match
@@ -24,6 +56,19 @@ export const stringify = (value: Json): string => {
 
 /** UTF-8 bytes of the compact form. */
 export const byteLength = (value: Json): number => Buffer.byteLength(stringify(value))
+
+/** Whether the compact form is the value unchanged: every string and key is well-formed, every number finite. */
+export const isEncodable = (value: Json): boolean => {
+  const pending: Array<Json> = [value]
+  for (let item = pending.pop(); item !== undefined; item = pending.pop()) {
+    if (typeof item === "string" && !item.isWellFormed()) return false
+    if (typeof item === "number" && !Number.isFinite(item)) return false
+    if (typeof item !== "object" || item === null) continue
+    if (!Array.isArray(item) && !Object.keys(item).every((key) => key.isWellFormed())) return false
+    for (const child of Object.values(item)) pending.push(child)
+  }
+  return true
+}
 
 /** Compact bytes of one character: what the wire needs for it inside a string. */
 const characterBytes = (code: number): number => {

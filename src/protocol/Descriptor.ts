@@ -9,7 +9,7 @@ import * as CompactJson from "./CompactJson.ts"
 import { isJsonObject, type Json, type JsonObject } from "./Json.ts"
 import * as JsonPointer from "./JsonPointer.ts"
 import { ClientToolLimits } from "./Limits.ts"
-import { type Check, checkClosed, faultAt, integerBetween, type ParamsFault } from "./Params.ts"
+import { type Check, decodeClosed, faultAt, integerBetween, type ParamsFault, type Shape } from "./Params.ts"
 import * as SchemaSubset from "./SchemaSubset.ts"
 
 /** A descriptor with its default timeout filled in; members in this order wherever it is serialized. */
@@ -27,12 +27,12 @@ const control = /(?![\n\t])\p{Cc}/u
 /** True for a name that a client tool may have. */
 export const isClientToolName = (name: string): boolean => namePattern.test(name)
 
-const name: Check = (value, path) =>
+const name: Check<string> = (value, path) =>
   typeof value === "string" && isClientToolName(value)
     ? undefined
     : faultAt(path, "must be client__ and 1 to 56 letters, digits or underscores")
 
-const description: Check = (value, path) => {
+const description: Check<string> = (value, path) => {
   if (typeof value !== "string") return faultAt(path, "must be a string")
   if (value.trim() === "") return faultAt(path, "must not be blank")
   if (control.test(value)) return faultAt(path, "must hold no control character but LF and tab")
@@ -42,7 +42,14 @@ const description: Check = (value, path) => {
   return undefined
 }
 
-const shape = {
+type Descriptor = {
+  readonly name: string
+  readonly description: string
+  readonly input_schema: JsonObject
+  readonly timeout_ms?: number
+}
+
+const shape: Shape<Descriptor> = {
   required: { name, description, input_schema: SchemaSubset.check },
   optional: { timeout_ms: integerBetween(ClientToolLimits.min_timeout_ms, ClientToolLimits.max_timeout_ms) }
 }
@@ -50,19 +57,12 @@ const shape = {
 /** Checks one descriptor and fills its default timeout in. `path` points at it. */
 export const decodeDescriptor = (value: Json, path: string): Result.Result<EffectiveDescriptor, ParamsFault> => {
   if (!isJsonObject(value)) return Result.fail(faultAt(path, "a descriptor must be an object"))
-  const fault = checkClosed(value, shape, path)
-  if (fault) return Result.fail(fault)
-  const { name, description, input_schema, timeout_ms = ClientToolLimits.default_timeout_ms } = value
-  // The checks above settled the types; this states them for the compiler.
-  if (
-    typeof name !== "string" ||
-    typeof description !== "string" ||
-    !isJsonObject(input_schema) ||
-    typeof timeout_ms !== "number"
-  ) {
-    return Result.fail(faultAt(path, "not a descriptor"))
-  }
-  return Result.succeed({ name, description, input_schema, timeout_ms })
+  return Result.map(decodeClosed(value, shape, path), (given) => ({
+    name: given.name,
+    description: given.description,
+    input_schema: given.input_schema,
+    timeout_ms: given.timeout_ms ?? ClientToolLimits.default_timeout_ms
+  }))
 }
 
 /**

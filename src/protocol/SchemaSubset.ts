@@ -5,10 +5,10 @@
  * client-tools, Bounds and schemas; base-protocol section 6, Registry.
  */
 import * as CompactJson from "./CompactJson.ts"
-import { isJsonObject, type Json } from "./Json.ts"
+import { isJsonObject, type Json, type JsonObject } from "./Json.ts"
 import * as JsonPointer from "./JsonPointer.ts"
 import { ClientToolLimits } from "./Limits.ts"
-import { anyJson, boolean, type Check, faultAt, type ParamsFault, string } from "./Params.ts"
+import { anyJson, boolean, type Check, faultAt, string } from "./Params.ts"
 
 const typeNames: ReadonlyArray<Json> = ["null", "boolean", "object", "array", "number", "string", "integer"]
 
@@ -69,10 +69,12 @@ const count: Check = (value, path) =>
     ? undefined
     : faultAt(path, "must be a nonnegative integer")
 
-const all = (check: Check, ...names: ReadonlyArray<string>): ReadonlyArray<readonly [string, Check]> =>
-  names.map((name) => [name, check])
+const all = (
+  check: Check<unknown>,
+  ...names: ReadonlyArray<string>
+): ReadonlyArray<readonly [string, Check<unknown>]> => names.map((name) => [name, check])
 
-const keywords: ReadonlyMap<string, Check> = new Map([
+const keywords: ReadonlyMap<string, Check<unknown>> = new Map([
   ["type", type],
   ...all(schemaMap, "properties", "$defs", "definitions", "patternProperties"),
   ...all(schema, "items", "additionalProperties", "not", "contains", "propertyNames"),
@@ -96,7 +98,7 @@ export const supportedKeywords: ReadonlyArray<string> = [...keywords.keys()]
  * compact bytes, with supported keywords of the right types. Depth comes first, so nothing here recurses beyond it.
  * Gives the first fault, with `path` prepended to its pointer.
  */
-export const check = (value: Json, path: string): ParamsFault | undefined => {
+export const check: Check<JsonObject> = (value, path) => {
   if (!isJsonObject(value)) return faultAt(path, "an input schema must be an object")
   if (CompactJson.depth(value) > ClientToolLimits.schema_depth) {
     return faultAt(path, `must be at most ${ClientToolLimits.schema_depth} containers deep`)
