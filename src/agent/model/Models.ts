@@ -29,7 +29,7 @@ export interface ModelHandle extends ModelEntry {
   readonly contextTokens: number
   readonly maxOutputTokens: number
   /** The offline model sees tool results as JSON lines instead of provider messages; others ignore this. */
-  readonly languageModel: LanguageModel.Service
+  readonly languageModel: LanguageModel.LanguageModel
 }
 
 export interface ModelsShape {
