@@ -11,8 +11,14 @@ export interface ApprovalsShape {
    * fit into its summary, or would be the 17th pending. Interruption closes the request with reason `cancelled`.
    */
   readonly request: (need: ApprovalNeed, identity: AgentIdentity) => Effect.Effect<void, ToolFailure>
-  /** `approval.answer`: false when no such approval of this run is pending (`stale_approval`). One answer wins. */
-  readonly answer: (options: { readonly runId: string; readonly approvalId: string; readonly allow: boolean }) => Effect.Effect<boolean>
+  /**
+   * `approval.answer`: false when no such approval of this run is pending (`stale_approval`). One answer wins.
+   * `acknowledge` places the response; it is called synchronously before the events that the answer causes.
+   */
+  readonly answer: (
+    options: { readonly runId: string; readonly approvalId: string; readonly allow: boolean },
+    acknowledge: () => void
+  ) => Effect.Effect<boolean>
   readonly pending: Effect.Effect<number>
 }
 

@@ -2,8 +2,8 @@
  * The client-tool broker: 16 pending calls, one absolute deadline a call, one winner (client-tools; base-protocol section 6).
  */
 import { Context, type Effect } from "effect"
-import type { JsonObject } from "../protocol/Json.ts"
 import type { EffectiveDescriptor } from "../protocol/Descriptor.ts"
+import type { JsonObject } from "../protocol/Json.ts"
 import type { AgentIdentity, ToolFailure, ToolOutput } from "../tools/Tool.ts"
 
 export interface ClientCall {

@@ -7,10 +7,9 @@
 import { Clock, Deferred, Duration, Effect, Exit, Layer } from "effect"
 import { uuid } from "../platform/Ids.ts"
 import * as CallIdentity from "../protocol/CallIdentity.ts"
-import * as CompactJson from "../protocol/CompactJson.ts"
 import type { CancelReason, ToolFailureCode } from "../protocol/ErrorCode.ts"
 import { ClientToolLimits } from "../protocol/Limits.ts"
-import { callData } from "../protocol/ToolCall.ts"
+import { argumentsFailure, callData } from "../protocol/ToolCall.ts"
 import { cancelData } from "../protocol/ToolCancel.ts"
 import * as ToolResult from "../protocol/ToolResult.ts"
 import { ToolFailure, type ToolOutput } from "../tools/Tool.ts"
@@ -21,6 +20,7 @@ import { ProtectedResults } from "./ProtectedResult.ts"
 
 const failures = {
   client_tool_payload_limit: `the arguments or their frame are too large: at most ${ClientToolLimits.arguments_bytes} bytes of arguments`,
+  client_tool_invalid_arguments: "the arguments are not a JSON object that can be sent unchanged",
   client_tool_busy: `${ClientToolLimits.pending_calls} client tool calls are already pending; try again when one has ended`,
   client_tool_timeout: "the client did not answer before the deadline",
   client_tool_cancelled: "the call was cancelled",
@@ -71,13 +71,17 @@ const winnerOf = (ending: Ending): CallTimes["winner"] => {
 
 const millis = (nanos: bigint) => Number(nanos) / 1_000_000
 
-const refused = (
-  code: "invalid_params" | "stale_client_tool_call",
-  message: string,
-  path?: string
-): ReplyVerdict => ({ _tag: "Refused", code, message, ...(path === undefined ? {} : { path }) })
+const refused = (code: "invalid_params" | "stale_client_tool_call", message: string, path?: string): ReplyVerdict => ({
+  _tag: "Refused",
+  code,
+  message,
+  ...(path === undefined ? {} : { path })
+})
 
-const stale = refused("stale_client_tool_call", "no such call is pending: it is unknown, settled, or its identity differs")
+const stale = refused(
+  "stale_client_tool_call",
+  "no such call is pending: it is unknown, settled, or its identity differs"
+)
 
 /** The broker of one backend process. */
 export const make = (options: { readonly instanceId: string }) =>
@@ -123,9 +127,8 @@ export const make = (options: { readonly instanceId: string }) =>
     const call: BrokerShape["call"] = (request) =>
       Effect.uninterruptible(
         Effect.gen(function* () {
-          if (CompactJson.byteLength(request.arguments) > ClientToolLimits.arguments_bytes) {
-            return yield* failure("client_tool_payload_limit")
-          }
+          const unfit = argumentsFailure(request.arguments)
+          if (unfit !== undefined) return yield* failure(unfit)
           const { sessionId, runId, taskId, subagentId } = request.identity
           const registered = pending.register({
             instance_id: options.instanceId,

@@ -10,15 +10,15 @@ import { Cause, Context, Deferred, Effect, Exit, Scope } from "effect"
 import { makeBudget } from "../platform/Bounded.ts"
 import { uuid } from "../platform/Ids.ts"
 import { Limits } from "../protocol/Limits.ts"
-import { EventWriter } from "../transport/FrameWriter.ts"
 import { FrameReader } from "../transport/FrameReader.ts"
+import { EventWriter } from "../transport/FrameWriter.ts"
 import * as OrderedWriter from "../transport/OrderedWriter.ts"
 import { Transport } from "../transport/Transport.ts"
 import { close } from "./Closing.ts"
 import type { ConnectionState } from "./ConnectionState.ts"
 import * as Dispatcher from "./Dispatcher.ts"
 import { CLEANUP_EXCEEDED, type ClosingCause, exitCodes, Lifecycle } from "./Lifecycle.ts"
-import { advertised, makeMethods } from "./methods/index.ts"
+import { makeMethods } from "./methods/index.ts"
 import { RequestIds } from "./RequestIds.ts"
 import { respondTo } from "./Respond.ts"
 import type { Startup } from "./Startup.ts"
@@ -68,7 +68,6 @@ export const serve = (options: ServeOptions): Effect.Effect<number, never, Trans
         state,
         startup: options.startup,
         server: options.server,
-        capabilities: advertised,
         context: Context.make(EventWriter, writer),
         backendScope,
         fibers,
@@ -103,10 +102,7 @@ export const serve = (options: ServeOptions): Effect.Effect<number, never, Trans
       )
       yield* Effect.forkScoped(
         Effect.catch(writer.failure, (error) =>
-          Effect.andThen(
-            beginClosing("transport_failure"),
-            Effect.logError(`the transport failed: ${error.reason}`)
-          )
+          Effect.andThen(beginClosing("transport_failure"), Effect.logError(`the transport failed: ${error.reason}`))
         )
       )
       if (options.closeRequested) {

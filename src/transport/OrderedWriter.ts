@@ -137,7 +137,11 @@ export const make = (options: {
       ).pipe(
         Effect.matchEffect({
           onSuccess: () => Effect.sync(() => written(head)),
-          onFailure: (error) => Effect.andThen(Effect.sync(() => fail(error)), Effect.never)
+          onFailure: (error) =>
+            Effect.andThen(
+              Effect.sync(() => fail(error)),
+              Effect.never
+            )
         })
       )
     })
@@ -164,4 +168,6 @@ export const make = (options: {
     } satisfies OrderedWriterShape
   })
 
-const stalled = new TransportFailed({ reason: `an output frame was not written within ${Limits.output_deadline_ms} ms` })
+const stalled = new TransportFailed({
+  reason: `an output frame was not written within ${Limits.output_deadline_ms} ms`
+})

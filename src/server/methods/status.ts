@@ -2,19 +2,14 @@
 import { Context, Effect } from "effect"
 import { Approvals } from "../../agent/Approvals.ts"
 import { Broker } from "../../broker/Broker.ts"
-import { decodeParams } from "../../protocol/Method.ts"
 import type { ConnectionState } from "../ConnectionState.ts"
-import type { Method } from "./Method.ts"
+import { method } from "./decoded.ts"
 
-export const status = (state: ConnectionState): Method => ({
-  name: "status",
-  lane: "immediate",
-  run: (params, respond) =>
+export const status = (state: ConnectionState) =>
+  method("status", "immediate", (_, respond) =>
     Effect.gen(function* () {
-      const decoded = decodeParams("status", params)
-      if (decoded._tag === "Failure") return respond.failure("invalid_params", decoded.failure.message, decoded.failure.path)
+      const { backend, selection } = state
       const session = state.session?.handle
-      const backend = state.backend
       respond.success({
         state: state.lifecycle.state,
         instance_id: state.instanceId,
@@ -22,26 +17,19 @@ export const status = (state: ConnectionState): Method => ({
         durable: session ? yield* session.durable : false,
         run_id: state.run?.runId ?? null,
         history_revision: session ? yield* session.revision : null,
-        selection: state.selection ? { ...state.selection } : null,
+        selection: selection ? { ...selection } : null,
         pending_approvals: backend ? yield* Context.get(backend, Approvals).pending : 0,
         pending_client_calls: backend ? yield* Context.get(backend, Broker).pending : 0,
         requests_used: state.requestIds.used
       })
     })
-})
+  )
 
 /** `close` begins closing after the answer has its place (section 3, Closing). */
-export const shutdown = (close: Effect.Effect<void>): Method => ({
-  name: "shutdown",
-  lane: "immediate",
-  run: (params, respond) =>
+export const shutdown = (close: Effect.Effect<void>) =>
+  method("shutdown", "immediate", (_, respond) =>
     Effect.suspend(() => {
-      const decoded = decodeParams("shutdown", params)
-      if (decoded._tag === "Failure") {
-        respond.failure("invalid_params", decoded.failure.message, decoded.failure.path)
-        return Effect.void
-      }
       respond.success({ accepted: true })
       return close
     })
-})
+  )
