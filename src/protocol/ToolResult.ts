@@ -23,7 +23,7 @@ export interface ToolReply {
 }
 
 // The identity members are strings of any content here: whether they are a pending call's is the next check, `stale`.
-const shape: Shape<ToolResultParams> = {
+export const toolResultShape: Shape<ToolResultParams> = {
   required: {
     instance_id: string,
     session_id: string,
@@ -39,7 +39,7 @@ const shape: Shape<ToolResultParams> = {
 
 /** The first check on a reply: closed shape and types, nothing else. */
 export const decodeToolResult = (params: JsonObject): Result.Result<ToolReply, ParamsFault> =>
-  Result.map(decodeClosed(params, shape), (reply) => ({
+  Result.map(decodeClosed(params, toolResultShape), (reply) => ({
     identity: {
       instance_id: reply.instance_id,
       session_id: reply.session_id,
