@@ -5,7 +5,7 @@
  *
  * base-protocol section 5.
  */
-import type { CancelReason, RunFailureCode, ToolFailureCode } from "./ErrorCode.ts"
+import type { CancelReason } from "./ErrorCode.ts"
 import type { JsonObject } from "./Json.ts"
 
 /** Every event begins with its root session and run. */
@@ -50,8 +50,8 @@ export type ActivityFinished = OfRun & {
   readonly status: ActivityStatus
   /** Null where no call event took its place in the writer. */
   readonly call_id: string | null
-  /** Null on success. */
-  readonly code: ToolFailureCode | RunFailureCode | null
+  /** Any tool's failure code (`ToolFailureCode`); null on success. */
+  readonly code: string | null
 }
 
 export type CardRole = "generic" | "bash" | "read" | "edit" | "search" | "subagent" | "code_mode"
@@ -118,7 +118,8 @@ export type Usage = { readonly input_tokens: number; readonly output_tokens: num
 /** Exactly once a run, and its last event. */
 export type RunFinished = OfRun & {
   readonly status: RunStatus
-  readonly error: { readonly code: RunFailureCode; readonly message: string } | null
+  /** `code` is a `RunFailureCode`; a client takes any. */
+  readonly error: { readonly code: string; readonly message: string } | null
   readonly persistence: "complete" | "degraded"
   readonly history_revision: string
   /** The sum over the run's model responses, subagents included; null when none told any. */
