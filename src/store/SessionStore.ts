@@ -72,7 +72,10 @@ export interface SessionHandle {
   readonly append: (records: ReadonlyArray<SessionRecord>) => Effect.Effect<string, PersistenceFailed>
   /** Best effort: at most 200 compact bytes, cut on a character boundary. */
   readonly setTitle: (title: string) => Effect.Effect<void, PersistenceFailed>
-  readonly setSelection: (selection: { readonly provider: string; readonly model: string }) => Effect.Effect<void, PersistenceFailed>
+  readonly setSelection: (selection: {
+    readonly provider: string
+    readonly model: string
+  }) => Effect.Effect<void, PersistenceFailed>
   readonly selection: Effect.Effect<{ readonly provider: string; readonly model: string } | null>
   /** Every record from the beginning, in order; after recovery, each started call has an outcome. */
   readonly records: Effect.Effect<ReadonlyArray<SessionRecord>, PersistenceFailed>

@@ -1,0 +1,123 @@
+/**
+ * The presentation history of a session: what `history.page` shows of its records. Raw arguments and results never
+ * enter it. base-protocol section 4, "History entry".
+ */
+import { Buffer } from "node:buffer"
+import { depth, splitText } from "../protocol/CompactJson.ts"
+import type { JsonObject } from "../protocol/Json.ts"
+import { HISTORY_TEXT_BYTES, Limits } from "../protocol/Limits.ts"
+import type { SessionRecord } from "./SessionRecord.ts"
+import type { HistoryEntry } from "./SessionStore.ts"
+
+/** A card deeper than this would not fit into the depth of a response frame; ours have two levels. */
+const CARD_DEPTH = 8
+
+/** Compact bytes of the brackets round the entries. */
+const ARRAY_BYTES = 2
+
+export interface EntryOptions {
+  /** The task of a delegated session, which its messages belong to; `null` in a top-level one. */
+  readonly taskId: string | null
+  /** `tool.cards` is negotiated: each entry then has a `tool_card`, `null` where it is no tool's. */
+  readonly cards: boolean
+}
+
+const textEntries = (
+  record: Extract<SessionRecord, { readonly kind: "user" | "assistant" | "notice" }>,
+  options: EntryOptions
+): ReadonlyArray<HistoryEntry> =>
+  splitText(record.text, HISTORY_TEXT_BYTES).map((text, part, all) => ({
+    entry_id: record.entryId,
+    kind: record.kind,
+    created_at: record.createdAt,
+    text,
+    part,
+    parts: all.length,
+    task_id: options.taskId,
+    ...(options.cards ? { tool_card: null } : {})
+  }))
+
+const presentable = (card: JsonObject | null): JsonObject | null =>
+  card !== null && depth(card) <= CARD_DEPTH ? card : null
+
+/**
+ * The entries of one record, one for each part of its text. None for records that are only for the model or for
+ * recovery, nor for a response that consists of calls alone: its calls have entries of their own.
+ */
+export const entriesOf = (record: SessionRecord, options: EntryOptions): ReadonlyArray<HistoryEntry> => {
+  switch (record.kind) {
+    case "assistant":
+      return record.text === "" && record.calls.length > 0 ? [] : textEntries(record, options)
+    case "user":
+    case "notice":
+      return textEntries(record, options)
+    case "call_outcome":
+      return [
+        {
+          entry_id: record.entryId,
+          kind: "tool",
+          created_at: record.createdAt,
+          text: "",
+          part: 0,
+          parts: 1,
+          tool: { name: record.name, status: record.status },
+          task_id: record.taskId,
+          ...(options.cards ? { tool_card: presentable(record.card) } : {})
+        }
+      ]
+    default:
+      return []
+  }
+}
+
+/** How many entries a record adds to `entry_count`. */
+export const entryCountOf = (record: SessionRecord): number => entriesOf(record, { taskId: null, cards: false }).length
+
+/** Entries of the record with this sequence number. */
+export interface EntrySource {
+  readonly seq: number
+  readonly entries: ReadonlyArray<HistoryEntry>
+}
+
+/** Where a page begins: the record's sequence number and the part of its text. */
+export interface EntryPosition {
+  readonly seq: number
+  readonly part: number
+}
+
+/** `null`: not a cursor of ours. */
+export const parseCursor = (cursor: string | null): EntryPosition | null => {
+  if (cursor === null) return { seq: 0, part: 0 }
+  const match = /^(\d{1,15})\.(\d{1,9})$/.exec(cursor)
+  return match === null ? null : { seq: Number(match[1]), part: Number(match[2]) }
+}
+
+const byteLength = (entry: HistoryEntry): number => Buffer.byteLength(JSON.stringify(entry))
+
+const fitting = (entry: HistoryEntry): HistoryEntry =>
+  entry.tool_card != null && byteLength(entry) + ARRAY_BYTES > Limits.page_bytes ? { ...entry, tool_card: null } : entry
+
+/**
+ * Fills one page: at most `limit` entries and 32768 compact bytes of the array. `source` yields records in order from
+ * `start`. The cursor points at the first entry that did not go in.
+ */
+export const fillPage = (
+  source: Iterable<EntrySource>,
+  start: EntryPosition,
+  limit: number
+): { readonly entries: ReadonlyArray<HistoryEntry>; readonly cursor: string | null } => {
+  const entries: Array<HistoryEntry> = []
+  let bytes = ARRAY_BYTES
+  for (const record of source) {
+    const first = record.seq === start.seq ? start.part : 0
+    for (const whole of record.entries.slice(first)) {
+      const entry = fitting(whole)
+      bytes += byteLength(entry) + (entries.length === 0 ? 0 : 1)
+      if (entries.length === limit || (entries.length > 0 && bytes > Limits.page_bytes)) {
+        return { entries, cursor: `${record.seq}.${entry.part}` }
+      }
+      entries.push(entry)
+    }
+  }
+  return { entries, cursor: null }
+}

@@ -1,0 +1,82 @@
+/** The store's worker as a scoped resource: started when something is first asked of it, ended in bounded time. */
+import { Effect, type Scope } from "effect"
+import { bounded } from "../platform/Bounded.ts"
+import { StoreFault } from "./StoreFault.ts"
+import type { Answer, Replies, ReplyOf, StoreRequest } from "./StoreMessages.ts"
+import { WorkerLink } from "./WorkerLink.ts"
+
+/** How long a closing waits for a file to be closed, or for the whole worker to finish what it is doing. */
+const CLOSE_MS = 400
+/** How long the end of the worker itself may take after that. */
+const TERMINATE_MS = 200
+
+export interface StoreThread {
+  /** The running worker: a new one if there is none yet, or if the last one died. */
+  readonly link: () => WorkerLink
+}
+
+/** What arrived, before it is known to answer what was asked. */
+interface AnyReply {
+  readonly op: string
+  readonly value: unknown
+}
+
+const answers = <Op extends keyof Replies>(op: Op, reply: AnyReply): reply is ReplyOf<Op> => reply.op === op
+
+/**
+ * Asks the worker and waits for its answer. The waiting can be interrupted at any time; the worker carries the request
+ * out all the same. `observe` sees the answer even then, in the same step in which it arrives.
+ */
+export const ask = <R extends StoreRequest>(
+  link: WorkerLink,
+  request: R,
+  observe: (value: Replies[R["op"]]) => void = () => {}
+): Effect.Effect<Replies[R["op"]], StoreFault> =>
+  Effect.callback((resume) => {
+    link.send(request, (answer: Answer) => {
+      if (!answer.ok) {
+        resume(Effect.fail(new StoreFault(answer.kind, answer.message)))
+        return
+      }
+      const reply: AnyReply = answer.reply
+      if (answers<R["op"]>(request.op, reply)) {
+        observe(reply.value)
+        resume(Effect.succeed(reply.value))
+      } else {
+        resume(Effect.die(new Error(`the store answered ${request.op} with ${reply.op}`)))
+      }
+    })
+  })
+
+/** Asks for something that releases, and waits for it only as long as a closing may. */
+export const release = (link: WorkerLink, request: StoreRequest): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const done = yield* bounded(Effect.ignore(ask(link, request)), link.stalled ? 0 : CLOSE_MS)
+    if (!done) link.gaveUp()
+  })
+
+const end = (link: WorkerLink): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    yield* release(link, { op: "stop" })
+    const done = yield* bounded(
+      Effect.promise(() => link.terminate()),
+      TERMINATE_MS
+    )
+    if (!done) yield* Effect.logWarning("the store's worker did not end in time: the disk does not answer")
+  })
+
+/** The worker of one home. Closing the scope ends it: within 400 ms if the disk answers, and within 600 ms if not. */
+export const makeStoreThread = (options: {
+  readonly home: string
+  readonly worker: URL
+}): Effect.Effect<StoreThread, never, Scope.Scope> => {
+  let current: WorkerLink | undefined
+  const link = (): WorkerLink => {
+    if (current === undefined || current.ended) current = new WorkerLink(options.worker, options.home)
+    return current
+  }
+  return Effect.as(
+    Effect.addFinalizer(() => Effect.suspend(() => (current === undefined ? Effect.void : end(current)))),
+    { link }
+  )
+}

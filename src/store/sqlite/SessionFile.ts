@@ -1,0 +1,245 @@
+/**
+ * One open session file: its facts, its records, and commits. Everything here blocks; it runs in the store's worker, or
+ * in a command that does nothing else.
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { revisionOf } from "../Revision.ts"
+import { StoreFault } from "../StoreFault.ts"
+import type { NewSession, RecordRow } from "../StoreMessages.ts"
+import { createDatabase, openDatabase } from "./openDatabase.ts"
+import { damaged, isDiskFailure, toFault } from "./sqliteFault.ts"
+
+/** What is known of a session without reading its records again. */
+export interface SessionState {
+  readonly workspace: string
+  readonly createdAt: string
+  readonly title: string | null
+  readonly selection: { readonly provider: string; readonly model: string } | null
+  readonly delegated: boolean
+  /** The permissions record of a delegated session, as it is stored. */
+  readonly permissions: string | null
+  /** Sequence number of the last record; 0 without one. */
+  readonly lastSeq: number
+  /** History entries. */
+  readonly entryCount: number
+  /** When the last record was made; before the first one, when the session was. */
+  readonly updatedAt: string
+  /** The run of the first record: a delegated session shares it with the one that delegated. */
+  readonly firstRunId: string | null
+}
+
+/** A stored record with its place. */
+export interface StoredRow {
+  readonly seq: number
+  readonly body: string
+}
+
+/** A change inside a commit. */
+export type Work = (file: SessionFile) => void
+
+export class SessionFile {
+  readonly id: string
+  readonly path: string
+  readonly #db: DatabaseSync
+  readonly #insert: StatementSync
+  #state: SessionState
+  #failed = false
+
+  private constructor(id: string, path: string, db: DatabaseSync) {
+    this.id = id
+    this.path = path
+    this.#db = db
+    this.#state = readState(id, path, db)
+    this.#insert = db.prepare(
+      "INSERT INTO record (seq, entry_id, kind, run_id, created_at, call_key, entries, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+  }
+
+  /** Makes a session's file together with the first thing that is saved in it. */
+  static create(id: string, path: string, session: NewSession, first: Work): SessionFile {
+    return createDatabase(path, (db) => {
+      db.prepare(
+        "INSERT INTO session (id, workspace, created_at, title, delegated, permissions) VALUES (?, ?, ?, ?, ?, ?)"
+      ).run(id, session.workspace, session.createdAt, session.title, session.delegated ? 1 : 0, session.permissions)
+      const file = new SessionFile(id, path, db)
+      try {
+        first(file)
+      } catch (error) {
+        throw file.#refusal(error)
+      }
+      return file
+    })
+  }
+
+  /** Takes the lock of an existing session, or throws: not found, busy, invalid, or not writable. */
+  static open(id: string, path: string, check: "thorough" | "quick" = "thorough"): SessionFile {
+    return openDatabase(path, check, (db) => new SessionFile(id, path, db))
+  }
+
+  get state(): SessionState {
+    return this.#state
+  }
+
+  get revision(): string {
+    return revisionOf(this.id, this.#state.lastSeq)
+  }
+
+  /** Every record from the sequence number `from` on, in order, read as they are asked for. */
+  *rows(from: number): Generator<StoredRow> {
+    try {
+      const rows = this.#db.prepare("SELECT seq, body FROM record WHERE seq >= ? ORDER BY seq").iterate(from)
+      for (const row of rows) yield { seq: integer(row["seq"]), body: text(row["body"], this.path) }
+    } catch (error) {
+      throw toFault(error, this.path)
+    }
+  }
+
+  /** The private timeline rows, as they are stored. */
+  timeline(): ReadonlyArray<string> {
+    try {
+      const rows = this.#db.prepare("SELECT body FROM timeline").all()
+      return rows.map((row) => text(row["body"], this.path))
+    } catch (error) {
+      throw toFault(error, this.path)
+    }
+  }
+
+  /**
+   * Makes `works` durable with one sync, in order. Each is all or nothing: one that breaks a rule is undone alone, and
+   * its fault is its place in the answer. If the commit itself cannot be made this throws, and nothing was saved.
+   * With `durable` false it does not wait for the disk: the next durable commit takes it along.
+   */
+  commit(works: ReadonlyArray<Work>, durable = true): ReadonlyArray<StoreFault | null> {
+    if (this.#failed) {
+      throw new StoreFault("persistence", `the disk failed at ${this.path}: check it, then open the session again`)
+    }
+    const before = this.#state
+    try {
+      if (!durable) this.#db.exec("PRAGMA synchronous = NORMAL")
+      this.#db.exec("BEGIN IMMEDIATE")
+      const faults = works.map((work) => this.#undoable(work))
+      this.#db.exec("COMMIT")
+      if (!durable) this.#db.exec("PRAGMA synchronous = FULL")
+      return faults
+    } catch (error) {
+      this.#state = before
+      this.#rollBack()
+      // After a failed sync nobody knows what is on the disk: the kernel may have dropped the pages.
+      if (isDiskFailure(error)) this.#failed = true
+      const fault = toFault(error, this.path)
+      throw fault.kind === "persistence" ? fault : new StoreFault("persistence", fault.message)
+    }
+  }
+
+  /** Inside a commit: adds records at the end. */
+  append(rows: ReadonlyArray<RecordRow>): void {
+    for (const row of rows) {
+      const seq = this.#state.lastSeq + 1
+      this.#insert.run(seq, row.entryId, row.kind, row.runId, row.createdAt, row.callKey, row.entries, row.body)
+      this.#state = {
+        ...this.#state,
+        lastSeq: seq,
+        entryCount: this.#state.entryCount + row.entries,
+        updatedAt: row.createdAt,
+        firstRunId: this.#state.firstRunId ?? row.runId
+      }
+    }
+  }
+
+  /** Inside a commit. */
+  setTitle(title: string): void {
+    this.#db.prepare("UPDATE session SET title = ?").run(title)
+    this.#state = { ...this.#state, title }
+  }
+
+  /** Inside a commit. */
+  setSelection(provider: string, model: string): void {
+    this.#db.prepare("UPDATE session SET provider = ?, model = ?").run(provider, model)
+    this.#state = { ...this.#state, selection: { provider, model } }
+  }
+
+  /** Inside a commit: one row a call. */
+  setTimeline(callKey: string, body: string): void {
+    this.#db.prepare("INSERT OR REPLACE INTO timeline (call_key, body) VALUES (?, ?)").run(callKey, body)
+  }
+
+  /** Folds the log into the file and releases the lock. Never throws: what was committed is on the disk already. */
+  close(): void {
+    try {
+      this.#db.close()
+    } catch {
+      // The lock goes with the descriptor, and the next opening reads the log.
+    }
+  }
+
+  #undoable(work: Work): StoreFault | null {
+    const before = this.#state
+    this.#db.exec("SAVEPOINT one")
+    try {
+      work(this)
+      this.#db.exec("RELEASE one")
+      return null
+    } catch (error) {
+      // A full or failing disk ends the whole transaction.
+      if (!this.#db.isTransaction || isDiskFailure(error)) throw error
+      this.#db.exec("ROLLBACK TO one; RELEASE one")
+      this.#state = before
+      return this.#refusal(error)
+    }
+  }
+
+  #refusal(error: unknown): StoreFault {
+    if (!(error instanceof Error && /constraint/i.test(error.message))) return toFault(error, this.path)
+    const why = error.message.includes("record.call_key")
+      ? "a call has at most one start and one outcome, and this one has it already"
+      : "a record of this append is in the session already"
+    return new StoreFault("persistence", `nothing was added to ${this.path}: ${why}`)
+  }
+
+  #rollBack(): void {
+    try {
+      if (this.#db.isTransaction) this.#db.exec("ROLLBACK")
+      this.#db.exec("PRAGMA synchronous = FULL")
+    } catch {
+      this.#failed = true
+    }
+  }
+}
+
+const text = (value: unknown, path: string): string => {
+  if (typeof value !== "string") throw damaged(path)
+  return value
+}
+
+const textOrNull = (value: unknown, path: string): string | null => (value === null ? null : text(value, path))
+
+const integer = (value: unknown): number => (typeof value === "number" ? value : 0)
+
+const readState = (id: string, path: string, db: DatabaseSync): SessionState => {
+  const [row, ...more] = db.prepare("SELECT * FROM session").all()
+  if (row === undefined || more.length > 0) throw damaged(path)
+  if (row["id"] !== id) {
+    throw new StoreFault("session_invalid", `${path} holds another session than its name says: rename it back`)
+  }
+  const total = db.prepare("SELECT count(*) AS n, max(seq) AS last, total(entries) AS entries FROM record").get()
+  const lastSeq = integer(total?.["last"])
+  // Sequence numbers have no gap, so a missing record shows.
+  if (lastSeq !== integer(total?.["n"])) throw damaged(path)
+  const provider = textOrNull(row["provider"], path)
+  const model = textOrNull(row["model"], path)
+  const createdAt = text(row["created_at"], path)
+  const last = db.prepare("SELECT created_at FROM record WHERE seq = ?").get(lastSeq)
+  const first = db.prepare("SELECT run_id FROM record WHERE seq = 1").get()
+  return {
+    workspace: text(row["workspace"], path),
+    createdAt,
+    title: textOrNull(row["title"], path),
+    selection: provider === null || model === null ? null : { provider, model },
+    delegated: row["delegated"] === 1,
+    permissions: textOrNull(row["permissions"], path),
+    lastSeq,
+    entryCount: integer(total?.["entries"]),
+    updatedAt: last === undefined ? createdAt : text(last["created_at"], path),
+    firstRunId: first === undefined ? null : text(first["run_id"], path)
+  }
+}

@@ -1,0 +1,80 @@
+/** What the driver's errors mean to whoever runs the program: the file, and what to do. */
+import { StoreFault } from "../StoreFault.ts"
+
+/** SQLite's primary result codes that need an explanation of their own. */
+const Code = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  io: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notADatabase: 26
+} as const
+
+/** The primary result code of an error of the driver; `undefined` for any other error. */
+export const sqliteCode = (error: unknown): number | undefined =>
+  error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : undefined
+
+/** True where another connection holds the file. */
+export const isBusy = (error: unknown): boolean => {
+  const code = sqliteCode(error)
+  return code === Code.busy || code === Code.locked
+}
+
+/** True where the disk itself failed: what the connection believes to be on disk is not certain any more. */
+export const isDiskFailure = (error: unknown): boolean => sqliteCode(error) === Code.io
+
+/** True where the file is not what it was when it was written. */
+export const isDamage = (error: unknown): boolean => {
+  const code = sqliteCode(error)
+  return code === Code.corrupt || code === Code.notADatabase
+}
+
+/** The sentence for a damaged file. */
+export const damaged = (path: string): StoreFault =>
+  new StoreFault("session_invalid", `${path} is damaged: restore it from a backup, or move it away`)
+
+/** The sentence for a file that another process holds. */
+export const busy = (path: string): StoreFault =>
+  new StoreFault("session_busy", `${path} is in use by another magi-code: close that one first`)
+
+/** Turns what was thrown while working on `path` into a fault that says what to do. Faults pass unchanged. */
+export const toFault = (error: unknown, path: string): StoreFault => {
+  if (error instanceof StoreFault) return error
+  switch (sqliteCode(error)) {
+    case Code.busy:
+    case Code.locked:
+      return busy(path)
+    case Code.readOnly:
+      return new StoreFault("persistence", `${path} is read-only: make it and its folder writable for you`)
+    case Code.full:
+      return new StoreFault("persistence", `no space left to write ${path}: free some and try again`)
+    case Code.io:
+      return new StoreFault("persistence", `the disk failed at ${path}: check it, then open the session again`)
+    case Code.cannotOpen:
+      return new StoreFault("persistence", `${path} cannot be opened: check the permissions of it and its folder`)
+    case Code.corrupt:
+      return damaged(path)
+    case Code.notADatabase:
+      return new StoreFault("session_invalid", `${path} is not a session file: move it away, or restore a backup`)
+    default:
+      return fromSystem(error, path)
+  }
+}
+
+const fromSystem = (error: unknown, path: string): StoreFault => {
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown"
+  switch (code) {
+    case "ENOSPC":
+    case "EDQUOT":
+      return new StoreFault("persistence", `no space left to write ${path}: free some and try again`)
+    case "EROFS":
+    case "EACCES":
+    case "EPERM":
+      return new StoreFault("persistence", `${path} may not be written: make it and its folder writable for you`)
+    default:
+      return new StoreFault("persistence", `${path} cannot be written (${code})`)
+  }
+}
