@@ -83,6 +83,13 @@ const stale = refused(
   "no such call is pending: it is unknown, settled, or its identity differs"
 )
 
+const tooLarge = (text: string): ReplyVerdict =>
+  refused(
+    "invalid_params",
+    `a result has at most ${ClientToolLimits.result_bytes} bytes of text and structured value together`,
+    Buffer.byteLength(text) > ClientToolLimits.result_bytes ? "/text" : "/structured"
+  )
+
 /** The broker of one backend process. */
 export const make = (options: { readonly instanceId: string }) =>
   Effect.gen(function* () {
@@ -99,7 +106,8 @@ export const make = (options: { readonly instanceId: string }) =>
     /** Publishes and waits. Interrupting this is the cancellation; the caller turns it into an ending. */
     const live = (call: PendingCall, request: ClientCall) =>
       Effect.gen(function* () {
-        yield* request.started
+        // A call that is settled meanwhile ends at once: it does not wait for a slow disk.
+        yield* Effect.raceFirst(request.started, Effect.asVoid(Deferred.await(call.ending)))
         const timeout = Duration.toNanosUnsafe(Duration.millis(request.tool.timeout_ms))
         const data = callData(call.identity, request.tool, request.arguments)
         const placed = pending.publish(call, clock.monotonicTimeNanosUnsafe() + timeout, () => {
@@ -187,8 +195,10 @@ export const make = (options: { readonly instanceId: string }) =>
         if (decoded._tag === "Failure") return refused("invalid_params", decoded.failure.message, decoded.failure.path)
         const found = pendingOf(decoded.success)
         if (found === undefined) return stale
+        const { value } = decoded.success
+        if (ToolResult.sizeOf(value) > ClientToolLimits.result_bytes) return tooLarge(value.text)
         // The protection runs off this thread. The call may end meanwhile, so identity and deadline are checked once more.
-        const result = yield* Effect.result(results.protect(decoded.success.value, ClientToolLimits.result_bytes))
+        const result = yield* Effect.result(results.protect(value, ClientToolLimits.result_bytes))
         if (result._tag === "Failure") return refused("invalid_params", result.failure.message, result.failure.path)
         if (pendingOf(decoded.success) !== found) return stale
         const accepted = { ...result.success, status: decoded.success.status }

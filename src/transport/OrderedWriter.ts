@@ -145,7 +145,10 @@ export const make = (options: {
         })
       )
     })
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(work.await, writeHead)))
+    // Opening the latch runs whoever waits for it at once. The writer yields first: a frame never leaves inside the
+    // synchronous step that gives it its place, so nobody can answer it before that step is over.
+    const loop = work.await.pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(writeHead))
+    yield* Effect.forkScoped(Effect.forever(loop))
 
     const until = (done: () => boolean): Effect.Effect<void> =>
       Effect.suspend(() => (done() ? Effect.void : Effect.andThen(Deferred.await(progress), until(done))))
