@@ -9,6 +9,7 @@ import { type DelegatedState, PersistenceFailed, type SessionHandle, StaleRevisi
 import type { StoreFault } from "./StoreFault.ts"
 import type { NewSession, PageRequest, ReadChunk } from "./StoreMessages.ts"
 import { ask } from "./StoreThread.ts"
+import { encodeTimeline } from "./TimelineCodec.ts"
 import type { WorkerLink } from "./WorkerLink.ts"
 
 /** Shared by all handles of one session in this process, and changed only in the step in which an answer arrives. */
@@ -115,7 +116,7 @@ export const makeHandle = (
     page,
     timeline: (row) =>
       Effect.suspend(() =>
-        ask(worker(), { op: "timeline", session: sessionId, callKey: row.callKey, body: JSON.stringify(row) })
+        ask(worker(), { op: "timeline", session: sessionId, callKey: row.callKey, body: encodeTimeline(row) })
       ).pipe(Effect.asVoid, Effect.mapError(failed))
   }
 }

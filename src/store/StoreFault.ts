@@ -7,6 +7,7 @@ export type FaultKind =
   "persistence" | "session_not_found" | "session_busy" | "session_invalid" | "workspace_mismatch" | "stale_revision"
 
 export class StoreFault extends Error {
+  readonly _tag = "StoreFault"
   readonly kind: FaultKind
 
   constructor(kind: FaultKind, message: string) {

@@ -8,7 +8,7 @@
  */
 import { rmSync, statSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import type { SessionState } from "./SessionFile.ts"
+import type { SessionState } from "./SessionState.ts"
 import { createPrivateFile, indexPath } from "./StoreFolder.ts"
 import { isDamage, sqliteCode } from "./sqliteFault.ts"
 

@@ -39,9 +39,10 @@ CREATE UNIQUE INDEX one_outcome_a_call ON record (call_key) WHERE kind = 'call_o
 CREATE TRIGGER record_is_never_changed BEFORE UPDATE ON record BEGIN SELECT RAISE(ABORT, 'records are append-only'); END;
 CREATE TRIGGER record_is_never_removed BEFORE DELETE ON record BEGIN SELECT RAISE(ABORT, 'records are append-only'); END;
 CREATE TABLE timeline (
-  call_key TEXT NOT NULL PRIMARY KEY,
+  seq INTEGER NOT NULL PRIMARY KEY,
+  call_key TEXT NOT NULL UNIQUE,
   body TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 `
 ]
 

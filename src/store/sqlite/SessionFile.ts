@@ -7,26 +7,9 @@ import { revisionOf } from "../Revision.ts"
 import { StoreFault } from "../StoreFault.ts"
 import type { NewSession, RecordRow } from "../StoreMessages.ts"
 import { createDatabase, openDatabase } from "./openDatabase.ts"
-import { damaged, isDiskFailure, toFault } from "./sqliteFault.ts"
-
-/** What is known of a session without reading its records again. */
-export interface SessionState {
-  readonly workspace: string
-  readonly createdAt: string
-  readonly title: string | null
-  readonly selection: { readonly provider: string; readonly model: string } | null
-  readonly delegated: boolean
-  /** The permissions record of a delegated session, as it is stored. */
-  readonly permissions: string | null
-  /** Sequence number of the last record; 0 without one. */
-  readonly lastSeq: number
-  /** History entries. */
-  readonly entryCount: number
-  /** When the last record was made; before the first one, when the session was. */
-  readonly updatedAt: string
-  /** The run of the first record: a delegated session shares it with the one that delegated. */
-  readonly firstRunId: string | null
-}
+import { integer, readState, type SessionState, text } from "./SessionState.ts"
+import { overwrite, removeFiles } from "./StoreFolder.ts"
+import { isDiskFailure, toFault } from "./sqliteFault.ts"
 
 /** A stored record with its place. */
 export interface StoredRow {
@@ -97,7 +80,7 @@ export class SessionFile {
   /** The private timeline rows, as they are stored. */
   timeline(): ReadonlyArray<string> {
     try {
-      const rows = this.#db.prepare("SELECT body FROM timeline").all()
+      const rows = this.#db.prepare("SELECT body FROM timeline ORDER BY seq").all()
       return rows.map((row) => text(row["body"], this.path))
     } catch (error) {
       throw toFault(error, this.path)
@@ -163,6 +146,26 @@ export class SessionFile {
     this.#db.prepare("INSERT OR REPLACE INTO timeline (call_key, body) VALUES (?, ?)").run(callKey, body)
   }
 
+  /** Overwrites everything that is stored of the session and removes its file. The session is closed afterwards. */
+  erase(): void {
+    try {
+      this.#db.exec(
+        `BEGIN IMMEDIATE;
+         DROP TRIGGER record_is_never_changed; DROP TRIGGER record_is_never_removed;
+         DELETE FROM record; DELETE FROM timeline; DELETE FROM session;
+         COMMIT; PRAGMA wal_checkpoint(FULL)`
+      )
+      // All of the log is in the file now, zeros for what was deleted, and the lock is still held.
+      overwrite(`${this.path}-wal`)
+      this.#db.close()
+      overwrite(this.path)
+      removeFiles(this.path)
+    } catch (error) {
+      this.close()
+      throw toFault(error, this.path)
+    }
+  }
+
   /** Folds the log into the file and releases the lock. Never throws: what was committed is on the disk already. */
   close(): void {
     try {
@@ -203,43 +206,5 @@ export class SessionFile {
     } catch {
       this.#failed = true
     }
-  }
-}
-
-const text = (value: unknown, path: string): string => {
-  if (typeof value !== "string") throw damaged(path)
-  return value
-}
-
-const textOrNull = (value: unknown, path: string): string | null => (value === null ? null : text(value, path))
-
-const integer = (value: unknown): number => (typeof value === "number" ? value : 0)
-
-const readState = (id: string, path: string, db: DatabaseSync): SessionState => {
-  const [row, ...more] = db.prepare("SELECT * FROM session").all()
-  if (row === undefined || more.length > 0) throw damaged(path)
-  if (row["id"] !== id) {
-    throw new StoreFault("session_invalid", `${path} holds another session than its name says: rename it back`)
-  }
-  const total = db.prepare("SELECT count(*) AS n, max(seq) AS last, total(entries) AS entries FROM record").get()
-  const lastSeq = integer(total?.["last"])
-  // Sequence numbers have no gap, so a missing record shows.
-  if (lastSeq !== integer(total?.["n"])) throw damaged(path)
-  const provider = textOrNull(row["provider"], path)
-  const model = textOrNull(row["model"], path)
-  const createdAt = text(row["created_at"], path)
-  const last = db.prepare("SELECT created_at FROM record WHERE seq = ?").get(lastSeq)
-  const first = db.prepare("SELECT run_id FROM record WHERE seq = 1").get()
-  return {
-    workspace: text(row["workspace"], path),
-    createdAt,
-    title: textOrNull(row["title"], path),
-    selection: provider === null || model === null ? null : { provider, model },
-    delegated: row["delegated"] === 1,
-    permissions: textOrNull(row["permissions"], path),
-    lastSeq,
-    entryCount: integer(total?.["entries"]),
-    updatedAt: last === undefined ? createdAt : text(last["created_at"], path),
-    firstRunId: first === undefined ? null : text(first["run_id"], path)
   }
 }

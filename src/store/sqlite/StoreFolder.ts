@@ -5,6 +5,8 @@
  * made with mode 0700 and files with 0600, at the first write. A folder that belongs to someone else or that others may
  * write to is refused (product section 2).
  */
+
+import { Buffer } from "node:buffer"
 import {
   chmodSync,
   closeSync,
@@ -14,7 +16,9 @@ import {
   openSync,
   readdirSync,
   realpathSync,
-  statSync
+  rmSync,
+  statSync,
+  writeSync
 } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { ownUid } from "../../platform/Owner.ts"
@@ -36,13 +40,15 @@ export const sessionPath = (home: string, sessionId: string): string | undefined
 /** The index of lists. Its name holds its version, so that two versions of the program do not undo each other's. */
 export const indexPath = (home: string): string => join(resolve(home), "sessions-index-1.db")
 
+/** True for a file name that a session's file has. */
+export const isSessionFile = (name: string): boolean => name.endsWith(SUFFIX) && isId(name.slice(0, -SUFFIX.length))
+
 /** The ids of all sessions that have a file. */
 export const storedIds = (home: string): ReadonlyArray<string> => {
   try {
     return readdirSync(sessionsFolder(home))
-      .filter((name) => name.endsWith(SUFFIX))
+      .filter(isSessionFile)
       .map((name) => name.slice(0, -SUFFIX.length))
-      .filter(isId)
   } catch (error) {
     if (isMissing(error)) return []
     throw toFault(error, sessionsFolder(home))
@@ -123,4 +129,29 @@ export const checkFile = (path: string): number => {
     if (isMissing(error)) throw new StoreFault("session_not_found", "no session of this id is stored")
     throw toFault(error, path)
   }
+}
+
+const ZEROS = Buffer.alloc(1_048_576)
+
+/**
+ * Writes zeros over a file, as far as a program can: a copy-on-write file system or a flash disk may keep the old blocks.
+ * A missing file is passed over.
+ */
+export const overwrite = (path: string): void => {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size === 0) return
+  const descriptor = openSync(path, "r+")
+  try {
+    for (let at = 0; at < size; at += ZEROS.length) {
+      writeSync(descriptor, ZEROS, 0, Math.min(ZEROS.length, size - at), at)
+    }
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Removes a session's file and what SQLite keeps beside it. */
+export const removeFiles = (path: string): void => {
+  for (const file of [path, `${path}-wal`, `${path}-journal`]) rmSync(file, { force: true })
 }

@@ -4,11 +4,11 @@
  * `locking_mode=EXCLUSIVE`: the operating system's lock on the file is the lease, and goes with the process that held
  * it, however that ended. WAL with `synchronous=FULL`: what a commit returned from is on the disk.
  */
-import { accessSync, constants, rmSync } from "node:fs"
+import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { StoreFault, sessionNotFound } from "../StoreFault.ts"
 import { checkOrigin, hasPresentSchema, isBlank, migrate, SCHEMA_VERSION, versionOf } from "./Schema.ts"
-import { checkFile, createPrivateFile } from "./StoreFolder.ts"
+import { checkFile, createPrivateFile, removeFiles } from "./StoreFolder.ts"
 import { damaged, toFault } from "./sqliteFault.ts"
 
 const connect = (path: string): DatabaseSync => {
@@ -42,11 +42,6 @@ const using = <A>(path: string, use: (db: DatabaseSync) => A): A => {
   }
 }
 
-/** Removes what creating a session left behind when it could not be finished. */
-const removeLeftovers = (path: string): void => {
-  for (const leftover of [path, `${path}-wal`, `${path}-journal`]) rmSync(leftover, { force: true })
-}
-
 /** A new file with the present schema, `fill`ed in the same transaction: after a crash there is all of it or nothing. */
 export const createDatabase = <A>(path: string, fill: (db: DatabaseSync) => A): A => {
   try {
@@ -64,9 +59,19 @@ export const createDatabase = <A>(path: string, fill: (db: DatabaseSync) => A): 
       return filled
     })
   } catch (error) {
-    removeLeftovers(path)
+    removeFiles(path)
     throw error
   }
+}
+
+/** Takes the lock of a file and looks at it as it is: nothing is changed, migrated or recovered. */
+export const inspectDatabase = <A>(path: string, look: (db: DatabaseSync) => A): A => {
+  checkFile(path)
+  return using(path, (db) => {
+    const found = look(db)
+    db.close()
+    return found
+  })
 }
 
 const upgrade = (db: DatabaseSync): void => {
