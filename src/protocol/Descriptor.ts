@@ -35,6 +35,7 @@ const name: Check<string> = (value, path) =>
 const description: Check<string> = (value, path) => {
   if (typeof value !== "string") return faultAt(path, "must be a string")
   if (value.trim() === "") return faultAt(path, "must not be blank")
+  if (!value.isWellFormed()) return faultAt(path, "must hold no lone surrogate")
   if (control.test(value)) return faultAt(path, "must hold no control character but LF and tab")
   if (Buffer.byteLength(value) > ClientToolLimits.description_bytes) {
     return faultAt(path, `must be at most ${ClientToolLimits.description_bytes} bytes`)

@@ -103,6 +103,8 @@ export const check: Check<JsonObject> = (value, path) => {
   if (CompactJson.depth(value) > ClientToolLimits.schema_depth) {
     return faultAt(path, `must be at most ${ClientToolLimits.schema_depth} containers deep`)
   }
+  // Never so in a decoded frame; a schema made by a program may hold NaN or half a character.
+  if (!CompactJson.isEncodable(value)) return faultAt(path, "must be encodable as JSON")
   if (CompactJson.byteLength(value) > ClientToolLimits.schema_bytes) {
     return faultAt(path, `must be at most ${ClientToolLimits.schema_bytes} compact bytes`)
   }
