@@ -29,7 +29,19 @@ interface Container {
 }
 
 const QUOTE = 0x22
+const PLUS = 0x2b
+const COMMA = 0x2c
+const MINUS = 0x2d
+const POINT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+const UPPER_E = 0x45
+const OPEN_ARRAY = 0x5b
 const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const LOWER_E = 0x65
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
 
 /** Index of the quote that ends the string whose first character is at `from`. */
 const endOfString = (text: string, from: number): number => {
@@ -50,9 +62,14 @@ const unescape = (raw: string): string => {
 // A raw surrogate beside an escaped one makes no character: both forms must be well-formed.
 const isWellFormed = (raw: string, value: string): boolean => raw.isWellFormed() && value.isWellFormed()
 
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE
+
+const continuesNumber = (code: number): boolean =>
+  isDigit(code) || code === POINT || code === LOWER_E || code === UPPER_E || code === PLUS || code === MINUS
+
 const endOfNumber = (text: string, from: number): number => {
   let at = from + 1
-  while (at < text.length && /[0-9.eE+-]/.test(text.charAt(at))) at++
+  while (at < text.length && continuesNumber(text.charCodeAt(at))) at++
   return at
 }
 
@@ -115,51 +132,29 @@ export const scan = (text: string, maxDepth: number, inside: ReadonlyArray<strin
   let at = 0
   while (at < text.length) {
     const container = stack[stack.length - 1]
-    switch (text.charAt(at)) {
-      case '"': {
-        const end = endOfString(text, at + 1)
-        const raw = text.slice(at + 1, end)
-        if (container?.keys && container.expectsKey) readKey(container, container.keys, raw)
-        else if (!isWellFormed(raw, unescape(raw))) value("lone_surrogate")
-        at = end + 1
-        break
-      }
-      case "{":
-      case "[": {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) {
+      const end = endOfString(text, at + 1)
+      const raw = text.slice(at + 1, end)
+      if (container?.keys && container.expectsKey) readKey(container, container.keys, raw)
+      else if (!isWellFormed(raw, unescape(raw))) value("lone_surrogate")
+      at = end + 1
+    } else if (code === MINUS || isDigit(code)) {
+      const end = endOfNumber(text, at)
+      if (!survives(text.slice(at, end))) value("number")
+      at = end
+    } else {
+      if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
         if (stack.length >= maxDepth) value("depth")
-        const isObject = text.charAt(at) === "{"
+        const isObject = code === OPEN_OBJECT
         stack.push({ keys: isObject ? new Set() : undefined, at: isObject ? "" : 0, expectsKey: isObject })
-        at += 1
-        break
-      }
-      case "}":
-      case "]":
+      } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
         stack.pop()
-        at += 1
-        break
-      case ",":
-        if (container?.keys) container.expectsKey = true
-        else if (container && typeof container.at === "number") container.at += 1
-        at += 1
-        break
-      case "-":
-      case "0":
-      case "1":
-      case "2":
-      case "3":
-      case "4":
-      case "5":
-      case "6":
-      case "7":
-      case "8":
-      case "9": {
-        const end = endOfNumber(text, at)
-        if (!survives(text.slice(at, end))) value("number")
-        at = end
-        break
+      } else if (code === COMMA && container) {
+        if (container.keys) container.expectsKey = true
+        else if (typeof container.at === "number") container.at += 1
       }
-      default:
-        at += 1
+      at += 1
     }
   }
   return { outside: outsideRules, inside: insideRules, repeatedRootKeys }
