@@ -29,6 +29,8 @@ export const close = (options: {
   readonly backendScope: Scope.Closeable
   /** The dispatcher's lane and the start-up fiber. */
   readonly fibers: Scope.Closeable
+  /** Ends when every line that was read is answered: what came in one write with `shutdown` gets its `shutting_down`. */
+  readonly answered: Effect.Effect<void>
 }): Effect.Effect<boolean> =>
   Effect.gen(function* () {
     const { state, writer, budget } = options
@@ -42,7 +44,11 @@ export const close = (options: {
         return inTime
       })
     const run = yield* step("the run", state.run?.close ?? Effect.void, RUN_MS)
-    const fibers = yield* step("a request", Scope.close(options.fibers, Exit.void), RUN_MS)
+    const fibers = yield* step(
+      "a request",
+      Effect.andThen(Scope.close(options.fibers, Exit.void), options.answered),
+      RUN_MS
+    )
     // From here on nothing new is said: what has its place is still written.
     yield* writer.seal
     const session = state.session

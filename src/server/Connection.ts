@@ -6,7 +6,7 @@
  *
  * base-protocol sections 2 and 3.
  */
-import { Cause, Context, Deferred, Effect, Exit, Scope } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Latch, Scope } from "effect"
 import { makeBudget } from "../platform/Bounded.ts"
 import { uuid } from "../platform/Ids.ts"
 import { Limits } from "../protocol/Limits.ts"
@@ -76,13 +76,16 @@ export const serve = (options: ServeOptions): Effect.Effect<number, never, Trans
       const { dispatch } = yield* Scope.provide(Dispatcher.make({ state, writer, methods }), fibers)
 
       const frames = new FrameReader(Limits.input_frame_bytes)
+      const betweenChunks = Latch.makeUnsafe(true)
       const read: Effect.Effect<void> = Effect.gen(function* () {
         for (;;) {
           yield* writer.backlog
           const chunk = yield* transport.read
           if (chunk === null) return yield* beginClosing("eof")
           const arrived = frames.push(chunk)
+          betweenChunks.closeUnsafe()
           for (const frame of arrived.frames) yield* dispatch(frame)
+          betweenChunks.openUnsafe()
           if (arrived.oversized) {
             respondTo(writer, null).failure(
               "frame_too_large",
@@ -112,7 +115,7 @@ export const serve = (options: ServeOptions): Effect.Effect<number, never, Trans
       const cause = yield* Deferred.await(closing)
       // The budget begins with the cause: whatever closing takes part in draws on the same two seconds.
       const budget = yield* makeBudget(Limits.cleanup_ms)
-      const inTime = yield* close({ state, writer, budget, backendScope, fibers })
+      const inTime = yield* close({ state, writer, budget, backendScope, fibers, answered: betweenChunks.await })
       const code = exitCodes[cause]
       return code === 0 && !inTime ? CLEANUP_EXCEEDED : code
     })

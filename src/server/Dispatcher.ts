@@ -50,7 +50,7 @@ export const make = (options: {
           respond.failure("internal_error", "the request failed inside the agent; see its log")
           return Effect.logError(`${method.name} failed`, exit.cause)
         }),
-        Effect.catchCause(() => Effect.void)
+        Effect.ignoreCause
       )
 
     const execute = (method: Method, params: JsonObject, respond: Respond) =>

@@ -7,7 +7,9 @@ import { TransportFailed, type TransportShape } from "./Transport.ts"
 
 /** One end of the pair. */
 export interface MemoryEnd extends TransportShape {
-  /** EOF for the other side's reads; its writes fail afterwards as on a closed pipe. */
+  /** EOF for the other side's reads; it may still write. */
+  readonly end: Effect.Effect<void>
+  /** `end`, and the other side's writes fail from now on as on a closed pipe. */
   readonly close: Effect.Effect<void>
 }
 
@@ -58,6 +60,7 @@ export const makePair = (options?: { readonly chunks?: number }): Effect.Effect<
     const end = (incoming: Pipe, outgoing: Pipe): MemoryEnd => ({
       read: incoming.read,
       write: outgoing.write,
+      end: outgoing.end,
       close: Effect.andThen(outgoing.end, incoming.breakPipe)
     })
     return [end(right, left), end(left, right)] as const

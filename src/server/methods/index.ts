@@ -1,6 +1,6 @@
 /** The methods of the protocol by name, and which of them are advertised: only what is here is. base-protocol sections 3 and 4. */
 import type { Effect } from "effect"
-import type { ConnectionState } from "../ConnectionState.ts"
+import { baseCapabilities, optionalCapabilities } from "../../protocol/Capability.ts"
 import { clientToolResult } from "./clientToolResult.ts"
 import { initialize } from "./initialize.ts"
 import type { Method } from "./Method.ts"
@@ -10,11 +10,10 @@ import { shutdown, status } from "./status.ts"
 import * as turn from "./turn.ts"
 
 export const makeMethods = (
-  options: Parameters<typeof initialize>[0] & { readonly state: ConnectionState; readonly close: Effect.Effect<void> }
+  options: Omit<Parameters<typeof initialize>[0], "capabilities"> & { readonly close: Effect.Effect<void> }
 ): ReadonlyMap<string, Method> => {
   const { state, fibers } = options
   const methods = [
-    initialize(options),
     status(state),
     shutdown(options.close),
     session.create(state),
@@ -28,5 +27,7 @@ export const makeMethods = (
     turn.answer(state),
     clientToolResult(state)
   ]
-  return new Map(methods.map((method) => [method.name, method]))
+  const names = new Set(["initialize", ...methods.map((one) => one.name)])
+  const capabilities = [...baseCapabilities.filter((name) => names.has(name)), ...optionalCapabilities]
+  return new Map([initialize({ ...options, capabilities }), ...methods].map((one) => [one.name, one]))
 }

@@ -69,7 +69,7 @@ export const initialize = (options: {
             respond.failure("internal_error", "start-up failed inside the agent; see its log")
             return Effect.logError("start-up failed", exit.cause)
           }),
-          Effect.catchCause(() => Effect.void)
+          Effect.ignoreCause
         )
         return Effect.asVoid(Effect.forkIn(build, options.fibers, { startImmediately: true }))
       })
