@@ -75,6 +75,14 @@ describe("section 4: bounds on texts count compact bytes of the string without i
       })
     )
   })
+  it("textBytes is right for every character of one UTF-16 unit", () => {
+    for (let code = 0; code <= 0xffff; code++) {
+      const one = String.fromCharCode(code)
+      if (!one.isWellFormed()) continue
+      const expected = utf8(JSON.stringify(one)) - 2
+      if (CompactJson.textBytes(one) !== expected) assert.fail(`U+${code.toString(16)}: ${expected} bytes`)
+    }
+  })
   it("splitText keeps every character whole and in order, within the bound", () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 6, max: 40 }), (one, bound) => {

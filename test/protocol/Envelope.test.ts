@@ -135,6 +135,9 @@ describe("base-protocol section 2: a request line", () => {
     assert.strictEqual(decode(frame(`{"a":${nested(30)}}`)), "request a")
     assert.strictEqual(decode(frame(`{"a":${nested(31)}}`)), `fault a /a${"/0".repeat(30)}`)
     assert.strictEqual(decode(frame(`{"a":${nested(30_000)}}`)), `fault a /a${"/0".repeat(30)}`)
+    // Only the envelope's own id counts.
+    assert.strictEqual(decode(frame('{"id":1,"id":2}')), "fault a /id")
+    assert.strictEqual(decode('{"version":1,"id":"a","method":5,"params":{"id":1,"id":2}}'), "invalid_request a")
     // Two members `params` are the envelope's fault, also when the first is broken itself.
     assert.strictEqual(
       decode('{"version":1,"id":"a","method":"m","params":{"a":1,"a":1},"params":{}}'),
