@@ -1,0 +1,195 @@
+/**
+ * An agent, opened as a scoped resource: started, initialized, supervised, and gone within two seconds of the closing of
+ * its scope. product sections 4 and 5.
+ */
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberSet from "effect/FiberSet"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import { bounded, makeBudget } from "../platform/Bounded.ts"
+import type { InitializeResult } from "../protocol/Initialize.ts"
+import type { AgentNotStarted, InitializeFailed, LimitExceeded, RequestError } from "./AgentErrors.ts"
+import * as AgentEvent from "./AgentEvent.ts"
+import type { AgentLink } from "./AgentLink.ts"
+import * as AgentProcess from "./AgentProcess.ts"
+import * as Approvals from "./Approvals.ts"
+import type { Approver } from "./Approver.ts"
+import { type ClientTools, none } from "./ClientTool.ts"
+import * as Connection from "./Connection.ts"
+import * as Handlers from "./Handlers.ts"
+import { initialize, registryMisfit } from "./Handshake.ts"
+import * as Replies from "./Replies.ts"
+import * as Sessions from "./Sessions.ts"
+import type { TransportLost } from "./TransportLost.ts"
+import type { Turn, TurnOutcome } from "./Turn.ts"
+import * as Turns from "./Turns.ts"
+
+/** The budget that handlers' finalizers and the closing of the child share. */
+export const CLOSING_MS = 2000
+
+export interface AgentOptions extends AgentProcess.AgentCommand {
+  /** The tools that the agent may call; made by `PlainTools.make` or `ToolkitTools.make`. Default: none. */
+  readonly tools?: ClientTools
+  /** Answers questions of approval. Default: every one is denied. */
+  readonly approver?: Approver
+  /** Negotiate `tool.cards`. Default: false. */
+  readonly cards?: boolean
+}
+
+export type AgentOpenError = AgentNotStarted | InitializeFailed | TransportLost
+
+export interface AgentShape extends Sessions.Sessions {
+  /** What the agent said of itself when it was initialized. */
+  readonly info: InitializeResult
+  /**
+   * Starts a run in the attached session. The run is cancelled (`turn.cancel`) when the scope closes before it has ended.
+   * One run at a time: a cancelled one is waited for, for at most two seconds.
+   */
+  readonly turn: (prompt: string) => Effect.Effect<Turn, RequestError | TransportLost, Scope.Scope>
+  /** Starts a run and waits for its outcome. Interrupting it sends `turn.cancel`. */
+  readonly run: (prompt: string) => Effect.Effect<TurnOutcome, RequestError | TransportLost>
+  /** Fails when the transport is lost; never succeeds. */
+  readonly lost: Effect.Effect<never, TransportLost>
+  /** Request ids that the agent still takes. */
+  readonly requestIdsLeft: Effect.Effect<number>
+}
+
+export class Agent extends Context.Service<Agent, AgentShape>()("magi-code/client/Agent") {
+  /** Starts the agent as a child process; closing the scope ends it within two seconds. */
+  static readonly make = (options: AgentOptions): Effect.Effect<AgentShape, AgentOpenError, Scope.Scope> =>
+    over(AgentProcess.open(options), options)
+
+  static readonly layer = (options: AgentOptions): Layer.Layer<Agent, AgentOpenError> =>
+    Layer.effect(Agent, Agent.make(options))
+
+  /** Reaches the agent over another link, such as a pair of transports in memory. */
+  static readonly over = (
+    link: AgentLink,
+    options: Pick<AgentOptions, "tools" | "approver" | "cards"> = {}
+  ): Effect.Effect<AgentShape, AgentOpenError, Scope.Scope> => over(Effect.succeed(link), options)
+}
+
+const over = (
+  open: Effect.Effect<AgentLink, AgentNotStarted>,
+  options: Pick<AgentOptions, "tools" | "approver" | "cards">
+): Effect.Effect<AgentShape, AgentOpenError, Scope.Scope> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const tools = options.tools ?? none
+      const descriptors = tools.tools.map((tool) => tool.descriptor)
+      const link = yield* open
+      const inner = yield* Scope.make("parallel")
+      const lossSeen = Deferred.makeUnsafe<void>()
+
+      const connection = yield* Connection.make(link, {
+        event: (wire) => {
+          const event = AgentEvent.read(wire)
+          if (event._tag === "UnknownEvent" && mustBeKnown.has(event.event)) {
+            return connection.lose("unclean_frame", `the data of a ${event.event} is not of its type`)
+          }
+          turns.received(event, wire.bytes)
+          if (event._tag !== "Event") return
+          if (event.event === "client.tool.call") handlers.call(event.instanceId, event.data, event.at, wire.fault)
+          else if (event.event === "client.tool.cancel") handlers.cancel(event.instanceId, event.data)
+          else if (event.event === "approval.request") approvals.request(event.instanceId, event.data)
+          else if (event.event === "approval.closed") approvals.closed(event.data)
+        },
+        lost: () => {
+          handlers.stop()
+          handlers.endAll("lost")
+          approvals.clear()
+          Deferred.doneUnsafe(lossSeen, Exit.void)
+        },
+        told: (error) => turns.lose(error)
+      }).pipe(Scope.provide(inner))
+
+      let resultBytes = Number.POSITIVE_INFINITY
+      const tasks = yield* FiberSet.make<void>().pipe(Scope.provide(inner))
+      const runTask = yield* FiberSet.runtime(tasks)()
+      const turns = Turns.make({
+        connection,
+        run: runTask,
+        onOver: (ending) => {
+          if (ending === "ids_exhausted") handlers.stop()
+          handlers.endAll(ending)
+          approvals.clear()
+        }
+      })
+      const replies = Replies.make({
+        requests: connection.requests,
+        resultBytes: () => resultBytes,
+        onSent: turns.replied,
+        onNotSent: (callId, why) => {
+          const reason = typeof why === "string" ? why : why.message
+          runTask(Effect.logWarning(`the reply to call ${callId} could not be sent: ${reason}`))
+        }
+      })
+      const handlers = yield* Handlers.make({
+        tools,
+        replies,
+        current: turns.current,
+        approver: options.approver,
+        lose: connection.lose
+      }).pipe(Scope.provide(inner))
+      const approvals = yield* Approvals.make({
+        requests: connection.requests,
+        current: turns.current,
+        approver: options.approver
+      }).pipe(Scope.provide(inner))
+
+      // One budget for everything, from the loss or from the closing of the scope, whichever comes first.
+      const close = yield* Effect.cached(
+        Effect.gen(function* () {
+          const budget = yield* makeBudget(CLOSING_MS)
+          handlers.stop()
+          handlers.endAll("closed")
+          approvals.clear()
+          yield* connection.end
+          const waitForHandlers = Effect.flatMap(budget.left(), (left) => Effect.timeoutOption(handlers.idle, left))
+          yield* Effect.all([link.close(budget), waitForHandlers, connection.ended], {
+            concurrency: "unbounded",
+            discard: true
+          })
+          const left = yield* budget.left()
+          if (!(yield* bounded(Scope.close(inner, Exit.void), Math.max(MARGIN_MS, left)))) {
+            yield* Effect.logWarning("what ran for the agent did not end in time and was abandoned")
+          }
+        })
+      )
+      yield* Effect.forkScoped(Effect.andThen(Deferred.await(lossSeen), close))
+      yield* Effect.addFinalizer(() => close)
+      yield* connection.start.pipe(Scope.provide(inner))
+
+      const info = yield* restore(initialize(connection, descriptors, options.cards ?? false))
+      connection.requests.announce(info.limits)
+      if (info.client_tools !== undefined) {
+        resultBytes = info.client_tools.limits.result_bytes
+        handlers.announce(info.client_tools.limits.pending_calls)
+      }
+      turns.initialized(info, misfit(info, descriptors))
+      const turn = (prompt: string) => turns.turn(prompt)
+      return Agent.of({
+        ...Sessions.make(connection, info, turns),
+        info,
+        turn,
+        run: (prompt) => Effect.scoped(Effect.flatMap(turn(prompt), (started) => started.outcome)),
+        lost: connection.lost,
+        requestIdsLeft: Effect.sync(() => connection.requests.left)
+      })
+    })
+  )
+
+/** Even a budget that is spent leaves the moment that letting go takes. */
+const MARGIN_MS = 20
+
+/** Events that a run depends on: where their data is not of its type, nothing after it can be trusted. */
+const mustBeKnown: ReadonlySet<string> = new Set(["client.tool.call", "client.tool.cancel", "run.finished"])
+
+const misfit = (
+  info: InitializeResult,
+  descriptors: Parameters<typeof registryMisfit>[0]
+): LimitExceeded | undefined =>
+  info.client_tools === undefined ? undefined : registryMisfit(descriptors, info.client_tools.limits)

@@ -1,0 +1,71 @@
+/**
+ * Replies to calls: measured before they are sent, so that a result that does not fit becomes one local `error` reply.
+ * Synchronous. product section 5, Replies; client-tools, Execute and reply.
+ */
+import type { CallIdentity } from "../protocol/CallIdentity.ts"
+import * as CompactJson from "../protocol/CompactJson.ts"
+import { ClientToolLimits } from "../protocol/Limits.ts"
+import { resultParams, sizeOf } from "../protocol/ToolResult.ts"
+import type { ToolReplyValue } from "./ClientTool.ts"
+import type { NotSent, Requests } from "./Requests.ts"
+
+const METHOD = "client.tool.result"
+
+export interface Replies {
+  /** Sends the one reply to a call. What it says may be replaced by an `error` reply; it never throws and never waits. */
+  readonly send: (identity: CallIdentity, reply: ToolReplyValue) => void
+}
+
+export interface RepliesOptions {
+  readonly requests: Requests
+  /** `result_bytes` as announced, where that is lower than ours. */
+  readonly resultBytes: () => number
+  /** Told of each reply in the step that sends it. */
+  readonly onSent: (callId: string, status: "success" | "error") => void
+  /** Told of a reply that could not be sent at all. */
+  readonly onNotSent: (callId: string, why: NotSent) => void
+}
+
+const error = (text: string): ToolReplyValue => ({ status: "error", text })
+
+export const make = (options: RepliesOptions): Replies => {
+  const { requests } = options
+
+  /** What is sent instead of a reply that cannot be; `undefined`: it can be. */
+  const misfit = (identity: CallIdentity, reply: ToolReplyValue): string | undefined => {
+    const most = Math.min(options.resultBytes(), ClientToolLimits.result_bytes)
+    const { structured, text } = reply
+    if (!CompactJson.isEncodable(text) || (structured !== undefined && !CompactJson.isEncodable(structured))) {
+      return "the tool's result holds a lone surrogate and cannot be sent"
+    }
+    const bytes = sizeOf(structured === undefined ? { text } : { text, structured })
+    if (bytes > most) return `the tool's result has ${bytes} bytes; at most ${most} can be sent`
+    return requests.tooLarge(METHOD, params(identity, reply))?.message
+  }
+
+  const post = (identity: CallIdentity, reply: ToolReplyValue, isSecond: boolean) => {
+    const notSent = requests.send(METHOD, params(identity, reply), "reply", (answer) => {
+      // The call is still pending at the agent: one correction, under a fresh id. `stale_client_tool_call` says that the
+      // call is over: nothing follows.
+      if (answer._tag === "Failure" && answer.error.code === "invalid_params" && !isSecond) {
+        post(identity, error("the agent did not accept the tool's result (invalid_params)"), true)
+      }
+    })
+    if (notSent === undefined) options.onSent(identity.call_id, reply.status)
+    else options.onNotSent(identity.call_id, notSent)
+  }
+
+  return {
+    send: (identity, reply) => {
+      const why = misfit(identity, reply)
+      post(identity, why === undefined ? reply : error(why), false)
+    }
+  }
+}
+
+const params = (identity: CallIdentity, reply: ToolReplyValue) =>
+  resultParams({
+    identity,
+    status: reply.status,
+    value: reply.structured === undefined ? { text: reply.text } : { text: reply.text, structured: reply.structured }
+  })
