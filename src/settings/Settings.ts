@@ -69,7 +69,10 @@ export interface EffectiveSettings {
     }
   }
   readonly approvals: { readonly bash: Approval; readonly write: Approval }
-  readonly hooks: { readonly before_tool: ReadonlyArray<HookSettings>; readonly after_tool: ReadonlyArray<HookSettings> }
+  readonly hooks: {
+    readonly before_tool: ReadonlyArray<HookSettings>
+    readonly after_tool: ReadonlyArray<HookSettings>
+  }
   readonly mcp: ReadonlyArray<McpServerSettings>
   readonly agents: ReadonlyMap<string, AgentProfile>
   readonly limits: { readonly turn_steps: number }
