@@ -9,7 +9,9 @@ export interface HooksShape {
    * Gives the final arguments. Fails with `hook_denied` (the hook's reason) or `hook_failed` (`on_failure: "block"`).
    * Interruption kills a running hook and its process group.
    */
-  readonly before: (call: AgentIdentity & { readonly tool: string; readonly arguments: JsonObject }) => Effect.Effect<JsonObject, ToolFailure>
+  readonly before: (
+    call: AgentIdentity & { readonly tool: string; readonly arguments: JsonObject }
+  ) => Effect.Effect<JsonObject, ToolFailure>
   /** Runs the `after_tool` hooks. They observe: nothing they do changes the result. Arguments and result are redacted copies. */
   readonly after: (
     call: AgentIdentity & {

@@ -4,9 +4,7 @@
  * base-protocol section 6, Redaction: every string of text and structured value, keys included; per object keys are
  * sanitized, then redacted, then tested for collision; nothing is dropped.
  */
-import { sanitize } from "./Sanitize.ts"
-import { isSecretName } from "./SecretNames.ts"
-import { BETWEEN, merge, REDACTED, type Rule, replace, type Span } from "./Spans.ts"
+
 import { authorization } from "./rules/Authorization.ts"
 import { curlUser } from "./rules/CurlUser.ts"
 import { infixes } from "./rules/InfixTokens.ts"
@@ -18,6 +16,9 @@ import { makeScan } from "./rules/Secretlint.ts"
 import { patternedTokens } from "./rules/TokenPatterns.ts"
 import { tokens } from "./rules/Tokens.ts"
 import { urlUserinfo } from "./rules/UrlUserinfo.ts"
+import { sanitize } from "./Sanitize.ts"
+import { isSecretName } from "./SecretNames.ts"
+import { BETWEEN, merge, REDACTED, type Rule, replace, type Span } from "./Spans.ts"
 
 /** A result on its way to the worker and back: the structured value as compact JSON, absent when there is none. */
 export interface RawResult {
@@ -27,14 +28,21 @@ export interface RawResult {
 
 export type Verdict =
   | { readonly _tag: "Protected"; readonly value: RawResult }
-  | { readonly _tag: "Rejected"; readonly rule: "collision" | "too_large" | "unscannable"; readonly path: "/text" | "/structured" }
+  | {
+      readonly _tag: "Rejected"
+      readonly rule: "collision" | "too_large" | "unscannable"
+      readonly path: "/text" | "/structured"
+    }
 
 export interface Redactor {
   /**
    * The protected result, or why there is none: more than `maxBytes` afterwards (UTF-8 bytes of text plus compact
    * structured value), a collision of keys, more than `maxCpu` milliseconds of CPU, or a rule that broke.
    */
-  readonly protect: (result: RawResult, limits: { readonly maxBytes: number; readonly maxCpu: number }) => Promise<Verdict>
+  readonly protect: (
+    result: RawResult,
+    limits: { readonly maxBytes: number; readonly maxCpu: number }
+  ) => Promise<Verdict>
 }
 
 /** What became of a structured value once its strings were taken out: strings and keys are places in the list of strings. */
@@ -65,7 +73,10 @@ export const makeRedactor = (secrets: ReadonlyArray<string>, cpu: () => number):
   const scan = makeScan()
 
   /** Every string redacted; `undefined` when the time is up. */
-  const redactAll = async (strings: ReadonlyArray<string>, overdue: () => boolean): Promise<ReadonlyArray<string> | undefined> => {
+  const redactAll = async (
+    strings: ReadonlyArray<string>,
+    overdue: () => boolean
+  ): Promise<ReadonlyArray<string> | undefined> => {
     const all = strings.join(BETWEEN)
     const spans: Array<Span> = []
     for (const rule of rules) {
@@ -113,7 +124,8 @@ const replaceEach = (strings: ReadonlyArray<string>, spans: ReadonlyArray<Span>)
     const end = offset + text.length
     const own: Array<Span> = []
     for (let span = spans[next]; span !== undefined && span.start < end; span = spans[next]) {
-      if (span.end > offset) own.push({ start: Math.max(0, span.start - offset), end: Math.min(text.length, span.end - offset) })
+      if (span.end > offset)
+        own.push({ start: Math.max(0, span.start - offset), end: Math.min(text.length, span.end - offset) })
       if (span.end > end) break
       next += 1
     }

@@ -20,7 +20,8 @@ export const unquotedEnd = (text: string, start: number): number => {
     if (isHardStop(code)) break
     if (softStops.includes(text.charAt(at))) {
       const after = skipSoftStops(text, at)
-      if (after >= text.length || isHardStop(text.charCodeAt(after)) || after - at >= 8 || beginsPair(text, after)) break
+      if (after >= text.length || isHardStop(text.charCodeAt(after)) || after - at >= 8 || beginsPair(text, after))
+        break
       at = after
     } else at += 1
   }
@@ -65,9 +66,11 @@ export const quotedEnd = (text: string, at: number): Quoted | undefined => {
   for (let i = start; i < text.length; i += 1) {
     const code = text.charCodeAt(i)
     if (code === 0 || (!multiline && (code === 0x0a || code === 0x0d))) return { start, end: i, next: i }
-    if (escapes !== "" && text.startsWith(escapes + quote, i)) return { start, end: i, next: i + escapes.length + quote.length }
+    if (escapes !== "" && text.startsWith(escapes + quote, i))
+      return { start, end: i, next: i + escapes.length + quote.length }
     if (code === 0x5c && escapes === "" && text.charCodeAt(i + 1) !== 0) i += 1
-    else if (code === closer && escapes === "" && text.startsWith(quote, i)) return { start, end: i, next: i + quote.length }
+    else if (code === closer && escapes === "" && text.startsWith(quote, i))
+      return { start, end: i, next: i + quote.length }
   }
   return { start, end: text.length, next: text.length }
 }
@@ -99,7 +102,12 @@ export const closingBracket = (text: string, at: number): number => {
 export const looksRandom = (value: string): boolean => {
   const digits = value.replace(/\D/g, "").length
   if (digits < 3 || digits === value.length || !/[A-Za-z]/.test(value)) return false
-  if (uuid.test(value) || /^[a-z]{2,16}(?:[._/-][a-z]{2,16}){2}/i.test(value) || (value.includes("/") && value.includes("."))) return false
+  if (
+    uuid.test(value) ||
+    /^[a-z]{2,16}(?:[._/-][a-z]{2,16}){2}/i.test(value) ||
+    (value.includes("/") && value.includes("."))
+  )
+    return false
   return entropy(value) >= 3
 }
 

@@ -16,10 +16,34 @@ interface InfixToken {
 }
 
 export const infixTokens: ReadonlyArray<InfixToken> = [
-  { provider: "OpenAI", source: "gitleaks", infix: "T3BlbkFJ", alphabet: /[A-Za-z0-9_-]/, token: /^sk-[A-Za-z0-9_-]{16,128}T3BlbkFJ[A-Za-z0-9_-]{16,128}$/ },
-  { provider: "MaxMind", source: "gitleaks", infix: "_mmk", alphabet: /[A-Za-z0-9_]/, token: /^[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk$/ },
-  { provider: "Terraform Cloud", source: "gitleaks", infix: ".atlasv1.", alphabet: /[A-Za-z0-9_=.-]/, token: /^[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,80}$/ },
-  { provider: "Azure AD client secret", source: "gitleaks", infix: "Q~", alphabet: /[A-Za-z0-9_~.-]/, token: /^[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}$/ }
+  {
+    provider: "OpenAI",
+    source: "gitleaks",
+    infix: "T3BlbkFJ",
+    alphabet: /[A-Za-z0-9_-]/,
+    token: /^sk-[A-Za-z0-9_-]{16,128}T3BlbkFJ[A-Za-z0-9_-]{16,128}$/
+  },
+  {
+    provider: "MaxMind",
+    source: "gitleaks",
+    infix: "_mmk",
+    alphabet: /[A-Za-z0-9_]/,
+    token: /^[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk$/
+  },
+  {
+    provider: "Terraform Cloud",
+    source: "gitleaks",
+    infix: ".atlasv1.",
+    alphabet: /[A-Za-z0-9_=.-]/,
+    token: /^[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,80}$/
+  },
+  {
+    provider: "Azure AD client secret",
+    source: "gitleaks",
+    infix: "Q~",
+    alphabet: /[A-Za-z0-9_~.-]/,
+    token: /^[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}$/
+  }
 ]
 
 /** Longer than every token: how far to each side the run is followed. */

@@ -12,7 +12,8 @@ export const literals = (values: ReadonlyArray<string>): Rule => {
   const forms = new Set(values.flatMap(spellings).filter((value) => value !== ""))
   return (text, report) => {
     for (const form of forms) {
-      for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + form.length)) report(at, at + form.length)
+      for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + form.length))
+        report(at, at + form.length)
     }
   }
 }

@@ -49,7 +49,8 @@ const typedName = (text: string, typeStart: number, floor: number): Name | undef
   return start === end || end === typeStart ? undefined : { name: text.slice(start, end), start }
 }
 
-const isCloser = (code: number): boolean => isQuote(code) || code === 0x5d || code === 0x5c || code === 0x29 || code === 0x2a
+const isCloser = (code: number): boolean =>
+  isQuote(code) || code === 0x5d || code === 0x5c || code === 0x29 || code === 0x2a
 
 const skipBack = (text: string, from: number, floor: number, is: (code: number) => boolean, most: number): number => {
   const stop = Math.max(floor, from - most)

@@ -18,7 +18,8 @@ const keyLike =
 export const namedText: Rule = (text, report) => {
   for (const match of text.matchAll(element)) {
     const [all, name = "", content = ""] = match
-    if (isSecretName(localName(name))) trimmed(text, match.index + all.length - 2 - content.length, content.length, report)
+    if (isSecretName(localName(name)))
+      trimmed(text, match.index + all.length - 2 - content.length, content.length, report)
   }
   for (const match of text.matchAll(flag)) {
     const [all, name = ""] = match

@@ -9,7 +9,8 @@ const begin = /-{3,5} ?BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)? ?-{3,5}/g
 const end = /-{3,5} ?END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)? ?-{3,5}/g
 
 /** Lines of a block that was cut off: base64 of some length, headers such as `Proc-Type: 4,ENCRYPTED`, quotes and joins of source code. */
-const body = /(?:[\s"'`+,>#*]|\\[nrt\\"])*(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n\\]{0,128}|[A-Za-z0-9+/=_-]{16,})/y
+const body =
+  /(?:[\s"'`+,>#*]|\\[nrt\\"])*(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[^\n\\]{0,128}|[A-Za-z0-9+/=_-]{16,})/y
 
 export const privateKeys: Rule = (text, report) => {
   begin.lastIndex = 0

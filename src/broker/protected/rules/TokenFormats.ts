@@ -45,9 +45,16 @@ export const tokenFormats: ReadonlyArray<TokenFormat> = [
   format("Alibaba", "LTAI", "alnum", 16, "gitleaks", { max: 24, mixed: true }),
   format("Anthropic", "sk-ant-api sk-ant-admin sk-ant-oat sk-ant-sid", "url", 80, "gitleaks", { ending: "AA" }),
   format("Artifactory", "AKC", "alnum", 10, "detect-secrets", { mixed: true }),
-  format("Artifactory", "AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF", "alnum", 20, "detect-secrets", {
-    mixed: true
-  }),
+  format(
+    "Artifactory",
+    "AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF",
+    "alnum",
+    20,
+    "detect-secrets",
+    {
+      mixed: true
+    }
+  ),
   format("Artifactory", "cmVmdGtu cmVmd", "alnum", 50, "gitleaks"),
   format("Atlassian", "ATATT3 ATCTT3 ATBB ATTA", "any", 20, "gitleaks", { mixed: true }),
   format("AWS", "AKIA ASIA ABIA ACCA", "upper", 16, "gitleaks", { max: 16 }),
@@ -144,7 +151,9 @@ export const tokenFormats: ReadonlyArray<TokenFormat> = [
   format("SettleMint", "sm_pat_ sm_aat_ sm_sat_", "alnum", 16, "gitleaks"),
   format("Shippo", "shippo_live_ shippo_test_", "hex", 40, "gitleaks"),
   format("Shopify", "shpat_ shpca_ shppa_ shpss_ shptka_", "hex", 32, "gitleaks"),
-  format("Slack", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxc- xoxd- xapp-", "url", 12, "gitleaks", { mixed: true }),
+  format("Slack", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxc- xoxd- xapp-", "url", 12, "gitleaks", {
+    mixed: true
+  }),
   format("Slack", "xoxe.xoxp-1- xoxe.xoxb-1-", "url", 40, "gitleaks", { mixed: true }),
   format("Sonar", "sqp_ squ_ sqa_", "alnum", 40, "gitleaks"),
   format("Sourcegraph", "sgp_ sgp_local_ slk_", "hex", 40, "gitleaks", { max: 64, mixed: true }),
@@ -154,7 +163,13 @@ export const tokenFormats: ReadonlyArray<TokenFormat> = [
   format("Stripe", "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ whsec_", "alnum", 24, "detect-secrets"),
   format("Supabase", "sbp_ sb_secret_", "url", 20, "provider"),
   format("Tailscale", "tskey-", "url", 20, "secretlint", { mixed: true }),
-  format("Tailscale", "tskey-api- tskey-auth- tskey-client- tskey-scim- tskey-webhook- tskey-future-", "url", 20, "secretlint"),
+  format(
+    "Tailscale",
+    "tskey-api- tskey-auth- tskey-client- tskey-scim- tskey-webhook- tskey-future-",
+    "url",
+    20,
+    "secretlint"
+  ),
   format("Together", "tgp_v1_", "url", 40, "provider"),
   format("Twilio", "SK AC", "hex", 32, "gitleaks", { max: 32 }),
   format("Typeform", "tfp_", "any", 40, "gitleaks"),

@@ -18,7 +18,8 @@ export const tokenPatterns: ReadonlyArray<Pattern> = [
   {
     provider: "JSON Web Token (header, payload, and signature where there is one)",
     source: "gitleaks, detect-secrets",
-    pattern: /(?<![A-Za-z0-9_-])ey[A-Za-z0-9_-]{15,8192}={0,2}\.ey[A-Za-z0-9_-]{10,32768}={0,2}(?:\.[A-Za-z0-9_/-]{0,8192}={0,2})?/g
+    pattern:
+      /(?<![A-Za-z0-9_-])ey[A-Za-z0-9_-]{15,8192}={0,2}\.ey[A-Za-z0-9_-]{10,32768}={0,2}(?:\.[A-Za-z0-9_/-]{0,8192}={0,2})?/g
   },
   {
     provider: "JSON Web Token, base64 encoded",
@@ -30,7 +31,11 @@ export const tokenPatterns: ReadonlyArray<Pattern> = [
     source: "provider",
     pattern: /(?:AccountKey|SharedAccessKey|EndpointKey)=(?<secret>[A-Za-z0-9+/]{40,100}={0,2})/gi
   },
-  { provider: "Azure shared access signature", source: "provider", pattern: /[?&;]sig=(?<secret>[A-Za-z0-9%+/=]{40,100})/g },
+  {
+    provider: "Azure shared access signature",
+    source: "provider",
+    pattern: /[?&;]sig=(?<secret>[A-Za-z0-9%+/=]{40,100})/g
+  },
   {
     provider: "Discord bot token",
     source: "detect-secrets",
@@ -41,8 +46,17 @@ export const tokenPatterns: ReadonlyArray<Pattern> = [
     source: "gitleaks",
     pattern: /(?<![A-Za-z0-9-])[a-f0-9]{32}-(?:us\d{1,2}(?!\d)|[a-f0-9]{8}-[a-f0-9]{8}(?![A-Za-z0-9-]))/g
   },
-  { provider: "Telegram bot", source: "gitleaks, detect-secrets", pattern: /(?<![A-Za-z0-9])\d{8,10}:AA[A-Za-z0-9_-]{33,35}(?![A-Za-z0-9_-])/g },
-  { provider: "HashiCorp Vault, older", source: "gitleaks", pattern: /(?<![A-Za-z0-9_.])s\.(?=[A-Za-z]{0,23}\d)(?=[a-z0-9]{0,23}[A-Z])(?=[A-Z0-9]{0,23}[a-z])[A-Za-z0-9]{24}(?![A-Za-z0-9])/g },
+  {
+    provider: "Telegram bot",
+    source: "gitleaks, detect-secrets",
+    pattern: /(?<![A-Za-z0-9])\d{8,10}:AA[A-Za-z0-9_-]{33,35}(?![A-Za-z0-9_-])/g
+  },
+  {
+    provider: "HashiCorp Vault, older",
+    source: "gitleaks",
+    pattern:
+      /(?<![A-Za-z0-9_.])s\.(?=[A-Za-z]{0,23}\d)(?=[a-z0-9]{0,23}[A-Z])(?=[A-Z0-9]{0,23}[a-z])[A-Za-z0-9]{24}(?![A-Za-z0-9])/g
+  },
   {
     provider: "Slack webhook",
     source: "gitleaks",
@@ -61,17 +75,20 @@ export const tokenPatterns: ReadonlyArray<Pattern> = [
   {
     provider: "Sidekiq (Contributed Systems) gem server",
     source: "gitleaks",
-    pattern: /BUNDLE_(?:ENTERPRISE|GEMS)__CONTRIBSYS__COM\w{0,20}["']?[\s:=>]{1,16}["']?(?<secret>[a-f0-9]{8}:[a-f0-9]{8})/gi
+    pattern:
+      /BUNDLE_(?:ENTERPRISE|GEMS)__CONTRIBSYS__COM\w{0,20}["']?[\s:=>]{1,16}["']?(?<secret>[a-f0-9]{8}:[a-f0-9]{8})/gi
   },
   {
     provider: "Sumo Logic access id",
     source: "gitleaks",
-    pattern: /\bsumo(?:logic)?[\w.-]{0,16}access[_.-]?id["']?[\s:=>]{1,16}["']?(?<secret>su[A-Za-z0-9]{12})(?![A-Za-z0-9])/gi
+    pattern:
+      /\bsumo(?:logic)?[\w.-]{0,16}access[_.-]?id["']?[\s:=>]{1,16}["']?(?<secret>su[A-Za-z0-9]{12})(?![A-Za-z0-9])/gi
   },
   {
     provider: "JFrog",
     source: "gitleaks",
-    pattern: /\b(?:jfrog|artifactory|bintray|xray)[\w.-]{0,40}["']?[\s:=>,]{1,16}["']?(?<secret>[a-z0-9]{64}|[a-z0-9]{73})(?![a-z0-9])/gi
+    pattern:
+      /\b(?:jfrog|artifactory|bintray|xray)[\w.-]{0,40}["']?[\s:=>,]{1,16}["']?(?<secret>[a-z0-9]{64}|[a-z0-9]{73})(?![a-z0-9])/gi
   },
   {
     provider: "Sourcegraph, older",

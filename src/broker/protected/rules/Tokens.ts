@@ -90,7 +90,8 @@ const tokenEnd = (text: string, at: number, code: number): number | undefined =>
     body.lastIndex = at
     if (!text.startsWith(prefix, at) || !body.test(text)) continue
     const token = text.slice(at + prefix.length, body.lastIndex).replace(/\.+$/, "")
-    if (!token.endsWith(ending) || (mixed && !(/\d/.test(token) && /[A-Za-z]/.test(token))) || isPlaceholder(token)) continue
+    if (!token.endsWith(ending) || (mixed && !(/\d/.test(token) && /[A-Za-z]/.test(token))) || isPlaceholder(token))
+      continue
     return at + prefix.length + token.length
   }
   return undefined
