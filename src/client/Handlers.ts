@@ -118,6 +118,7 @@ export const make = Effect.fnUntraced(function* (options: HandlersOptions) {
   const shapeOf = (entry: CallEntry): ToolCallShape => ({
     identity: entry.identity,
     name: entry.name,
+    deadline: entry.deadline,
     remainingMs: Effect.sync(() => Math.max(0, remainingMs(entry.deadline))),
     ending: Effect.sync(() => (entry.winner === "completed" ? undefined : entry.winner)),
     approve: (summary) =>

@@ -15,6 +15,8 @@ export interface ToolCallShape {
   readonly identity: CallIdentity
   /** The registered name, `client__` included. */
   readonly name: string
+  /** Monotonic nanoseconds of the `Clock` at which the call's time is over. */
+  readonly deadline: bigint
   /** Milliseconds to the deadline, never negative; at 0 the handler is being interrupted. */
   readonly remainingMs: Effect.Effect<number>
   /** Why the call was ended; `undefined` while it has not been. For finalizers, which run after it. */
