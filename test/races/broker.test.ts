@@ -3,7 +3,7 @@
  * here depends on how fast the machine is. docs/concurrency.md names these tests.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { code, makeHarness, type Wire } from "../support/BrokerHarness.ts"
 
@@ -59,6 +59,63 @@ describe("reply / deadline", () => {
         yield* TestClock.adjust("1 millis")
         assert.deepStrictEqual([call.ended(), kinds(h.wire)], ["ok", ["call", "accepted"]])
       })
+  )
+})
+
+/** A process that was held up: its clock has gone on, but no timer has fired yet. */
+const heldUp = Effect.sync(() => {
+  let now = 0n
+  const clock: Clock.Clock = {
+    currentTimeMillisUnsafe: () => Number(now / 1_000_000n),
+    currentTimeMillis: Effect.sync(() => Number(now / 1_000_000n)),
+    currentTimeNanosUnsafe: () => now,
+    currentTimeNanos: Effect.sync(() => now),
+    monotonicTimeNanosUnsafe: () => now,
+    monotonicTimeNanos: Effect.sync(() => now),
+    sleep: () => Effect.never
+  }
+  return {
+    clock,
+    to: (millis: number) =>
+      Effect.sync(() => {
+        now = BigInt(millis) * 1_000_000n
+      })
+  }
+})
+
+describe("reply / deadline, before the deadline's timer could fire", () => {
+  it.effect("the deadline wins although nothing has settled the call yet: the reply is stale", () =>
+    Effect.gen(function* () {
+      const time = yield* heldUp
+      yield* Effect.gen(function* () {
+        const h = yield* makeHarness()
+        const calls = [yield* h.start(1000), yield* h.start(1001)]
+        yield* time.to(1000)
+        assert.strictEqual(code(yield* h.reply(h.callId(0))), "stale_client_tool_call")
+        assert.strictEqual(code(yield* h.reply(h.callId(1))), "accepted")
+        assert.deepStrictEqual(
+          calls.map((call) => call.ended()),
+          ["pending", "ok"]
+        )
+        yield* h.broker.close
+      }).pipe(Effect.provideService(Clock.Clock, time.clock))
+    })
+  )
+
+  it.effect("the deadline that passes while the reply is protected wins as well", () =>
+    Effect.gen(function* () {
+      const time = yield* heldUp
+      yield* Effect.gen(function* () {
+        const h = yield* makeHarness()
+        yield* h.start(1000)
+        yield* h.hold
+        const reply = yield* Effect.forkChild(h.reply(h.callId(0)), { startImmediately: true })
+        yield* time.to(1000)
+        yield* h.release
+        assert.strictEqual(code(yield* Fiber.join(reply)), "stale_client_tool_call")
+        yield* h.broker.close
+      }).pipe(Effect.provideService(Clock.Clock, time.clock))
+    })
   )
 })
 

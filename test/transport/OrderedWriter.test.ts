@@ -160,6 +160,20 @@ describe("OrderedWriter (base-protocol section 3, Output)", () => {
     })
   )
 
+  it.effect("the two seconds of a frame that waits behind another do not begin again when its turn comes", () =>
+    Effect.gen(function* () {
+      const { sink, writer } = yield* setup
+      writer.placeEvent(critical(1))
+      writer.placeEvent(critical(2))
+      yield* TestClock.adjust("1900 millis")
+      yield* sink.read
+      yield* settle
+      assert.strictEqual(writer.placeEvent(critical(3))._tag, "Placed")
+      yield* TestClock.adjust("100 millis")
+      assert.strictEqual(writer.placeEvent(critical(4))._tag, "Closed")
+    })
+  )
+
   it.effect("a broken pipe releases every waiting producer, and nothing is placed afterwards", () =>
     Effect.gen(function* () {
       const { sink, writer } = yield* setup
