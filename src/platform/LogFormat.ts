@@ -29,7 +29,7 @@ export const messageOf = (message: unknown): string =>
 const partOf = (part: unknown): string => {
   if (typeof part === "string") return part
   if (typeof part === "number") return String(part)
-  return part instanceof Error ? describe(part) : `[${typeof part}]`
+  return part instanceof Error ? nameOf(part) : `[${typeof part}]`
 }
 
 export const annotationOf = (value: unknown): string | number | boolean =>

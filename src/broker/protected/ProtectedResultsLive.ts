@@ -34,7 +34,7 @@ export const makeProtectedResults = (
       Effect.gen(function* () {
         const raw = toRaw(value)
         const oversized = tooLarge(raw, maxBytes)
-        if (oversized !== undefined) return yield* Effect.fail(reject("too_large", oversized))
+        if (oversized !== undefined) return yield* reject("too_large", oversized)
         return yield* fromVerdict(yield* scanner.scan(raw, maxBytes))
       }),
     maskText: (text) =>

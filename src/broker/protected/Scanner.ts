@@ -39,8 +39,15 @@ const unscannable = ({ structured }: RawResult): Verdict => ({
   path: structured === undefined ? "/text" : "/structured"
 })
 
-/** A scanner that lives as long as its scope. Its threads begin to warm up at once; nobody waits for them here. */
-export const makeScanner = (secrets: ReadonlyArray<string>): Effect.Effect<Scanner, never, Scope.Scope> =>
+/**
+ * A scanner that lives as long as its scope. Its threads begin to warm up at once; nobody waits for them here. `start`
+ * and `startMs` are for tests.
+ */
+export const makeScanner = (
+  secrets: ReadonlyArray<string>,
+  start: (secrets: ReadonlyArray<string>) => Effect.Effect<ScanThread, never, Scope.Scope> = startThread,
+  { startMs = START_MS }: { readonly startMs?: number } = {}
+): Effect.Effect<Scanner, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const jobs = yield* Queue.unbounded<Job>()
@@ -48,7 +55,7 @@ export const makeScanner = (secrets: ReadonlyArray<string>): Effect.Effect<Scann
 
     const open = Effect.gen(function* () {
       const own = yield* Scope.fork(scope)
-      const thread = yield* Scope.provide(startThread(secrets), own)
+      const thread = yield* Scope.provide(start(secrets), own)
       return { thread, scope: own } satisfies Lane
     })
 
@@ -60,7 +67,7 @@ export const makeScanner = (secrets: ReadonlyArray<string>): Effect.Effect<Scann
     /** Scans a job in a lane; `false`: the lane's thread is of no more use. */
     const attempt = ({ thread }: Lane, job: Job): Effect.Effect<boolean> =>
       Effect.gen(function* () {
-        yield* Effect.timeout(thread.ready, START_MS)
+        yield* Effect.timeout(thread.ready, startMs)
         const verdict = yield* Effect.timeout(
           thread.scan({ result: job.result, maxBytes: job.maxBytes, maxCpu: SCAN_CPU_MS }),
           SCAN_MS
@@ -82,7 +89,7 @@ export const makeScanner = (secrets: ReadonlyArray<string>): Effect.Effect<Scann
     const work = Effect.gen(function* () {
       let active = yield* open
       // The spare costs no start-up time: it begins once the first thread is up.
-      yield* Effect.exit(Effect.timeout(active.thread.ready, START_MS))
+      yield* Effect.exit(Effect.timeout(active.thread.ready, startMs))
       let spare = yield* open
       while (true) {
         const job = yield* Queue.take(jobs)
@@ -90,7 +97,7 @@ export const makeScanner = (secrets: ReadonlyArray<string>): Effect.Effect<Scann
         if (yield* attempt(active, job)) continue
         const dead = active
         active = spare
-        yield* Effect.forkIn(Scope.close(dead.scope, Exit.void), scope)
+        yield* Effect.forkIn(Scope.close(dead.scope, Exit.void), scope, { startImmediately: true })
         spare = yield* open
       }
     })

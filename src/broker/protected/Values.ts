@@ -1,5 +1,7 @@
 /** How far a value reaches that is written in a text: quoted, bracketed or bare. All in time linear in what is passed over. */
 
+import { REDACTED } from "./Spans.ts"
+
 export const isSpace = (code: number): boolean => code === 0x20 || code === 0x09
 
 /** `"`, `'` and the backtick. */
@@ -18,6 +20,11 @@ export const unquotedEnd = (text: string, start: number): number => {
   while (at < text.length) {
     const code = text.charCodeAt(at)
     if (isHardStop(code)) break
+    // What is redacted already stays whole, so that a protected text is its own protected form.
+    if (code === 0x5b && text.startsWith(REDACTED, at)) {
+      at += REDACTED.length
+      continue
+    }
     if (softStops.includes(text.charAt(at))) {
       const after = skipSoftStops(text, at)
       if (after >= text.length || isHardStop(text.charCodeAt(after)) || after - at >= 8 || beginsPair(text, after))
@@ -73,6 +80,36 @@ export const quotedEnd = (text: string, at: number): Quoted | undefined => {
       return { start, end: i, next: i + quote.length }
   }
   return { start, end: text.length, next: text.length }
+}
+
+const blockMark = /[|>][+-]?\d?[ \t]*\r?\n/y
+
+/**
+ * The block of text that YAML hangs below `name: |`: the lines that follow with more white space before them than the
+ * line of the name has. `undefined`: there is no such mark at `at`.
+ */
+export const blockEnd = (text: string, at: number): { readonly start: number; readonly end: number } | undefined => {
+  blockMark.lastIndex = at
+  if (!blockMark.test(text)) return undefined
+  const start = blockMark.lastIndex
+  const own = indent(text, text.lastIndexOf("\n", at) + 1)
+  let end = start
+  let next = start
+  while (next < text.length && text.charCodeAt(next) !== 0) {
+    const line = text.indexOf("\n", next)
+    const stop = line === -1 ? text.length : line
+    const blank = text.slice(next, stop).trim() === ""
+    if (!blank && indent(text, next) <= own) break
+    if (!blank) end = stop
+    next = stop + 1
+  }
+  return end === start ? undefined : { start: start + indent(text, start), end }
+}
+
+const indent = (text: string, at: number): number => {
+  let end = at
+  while (isSpace(text.charCodeAt(end))) end += 1
+  return end - at
 }
 
 /** Behind the bracket that closes the one at `at`, brackets inside strings aside; the end of the text if none does. */

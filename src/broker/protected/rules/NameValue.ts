@@ -7,7 +7,7 @@
  */
 import { isHeaderName, isSecretName } from "../SecretNames.ts"
 import type { Report, Rule } from "../Spans.ts"
-import { closingBracket, isQuote, isSpace, quotedEnd, unquotedEnd } from "../Values.ts"
+import { blockEnd, closingBracket, isQuote, isSpace, quotedEnd, unquotedEnd } from "../Values.ts"
 
 /** Spaces between name, separator and value. Aligned columns are wide; text is not. */
 const MAX_SPACES = 64
@@ -64,6 +64,11 @@ const value = (text: string, from: number, header: boolean, opener: number, repo
   let start = from
   const limit = Math.min(text.length, from + MAX_SPACES)
   while (start < limit && isSpace(text.charCodeAt(start))) start += 1
+  const block = blockEnd(text, start)
+  if (block !== undefined) {
+    report(block.start, block.end)
+    return block.end
+  }
   const quoted = quotedEnd(text, start)
   if (quoted !== undefined) {
     report(quoted.start, quoted.end)

@@ -10,8 +10,15 @@ import { rules } from "@secretlint/secretlint-rule-preset-recommend"
 import { isPlaceholder } from "../Placeholders.ts"
 import type { Span } from "../Spans.ts"
 
-/** Turns rules off from inside the text. */
-const COMMENT_FILTER = "@secretlint/secretlint-rule-filter-comments"
+/**
+ * Rules that are not run: the one that turns others off from inside the text, and those that mask a whole address where
+ * its userinfo alone is the secret (`UrlUserinfo.ts` finds the same ones and leaves the host to be read).
+ */
+const leftOut: ReadonlySet<string> = new Set([
+  "@secretlint/secretlint-rule-filter-comments",
+  "@secretlint/secretlint-rule-basicauth",
+  "@secretlint/secretlint-rule-database-connection-string"
+])
 
 /** This rule takes `xoxo-indieweb-1` for a token. Real ones hold a group of eight characters or more with a digit in it. */
 const SLACK = "@secretlint/secretlint-rule-slack"
@@ -38,7 +45,7 @@ export const makeScan = (): Scan => {
     ignore: () => undefined
   }
   const handlers: ReadonlyArray<readonly [id: string, handler: Handler]> = rules
-    .filter(({ meta }) => meta.id !== COMMENT_FILTER)
+    .filter(({ meta }) => !leftOut.has(meta.id))
     .map((creator) => [creator.meta.id, creator.create(context, {})])
   return async (content) => {
     found = []

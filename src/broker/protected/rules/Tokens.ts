@@ -46,18 +46,17 @@ function startKey(first: number, second: number): number {
   return first * 128 + second
 }
 
-/** First characters of prefixes; `_` begins some. */
-const mayBegin: ReadonlyArray<boolean> = Array.from({ length: 128 }, (_, code) =>
-  [...byStart.keys()].some((key) => Math.floor(key / 128) === code)
-)
+const BEGINS = 1
+const INSIDE = 2
 
-/** Letters, digits, and what joins a token to the text before it so that it is not one: tokens begin words. */
-const isInside = (code: number): boolean =>
-  (code >= 0x30 && code <= 0x39) ||
-  (code >= 0x41 && code <= 0x5a) ||
-  (code >= 0x61 && code <= 0x7a) ||
-  code === 0x2b ||
-  code === 0x2e
+/**
+ * Of each ASCII character: whether a prefix begins with it, and whether it joins what follows to a word. Tokens begin
+ * words; `+` stands in base64 and `.` in host names, where what follows is no token either.
+ */
+const classes: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  const begins = [...byStart.keys()].some((key) => Math.floor(key / 128) === code)
+  return (begins ? BEGINS : 0) | (/[A-Za-z0-9+.]/.test(String.fromCharCode(code)) ? INSIDE : 0)
+})
 
 /** An escape of source code or a URL ends before `at`: `\n`, `%3D`. */
 const followsEscape = (text: string, at: number): boolean =>
@@ -65,21 +64,19 @@ const followsEscape = (text: string, at: number): boolean =>
 
 export const tokens: Rule = (text, report) => {
   let before = 0
-  let at = 0
-  while (at < text.length) {
+  for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
-    const begins = code < 128 && mayBegin[code] === true
-    if (begins && (!isInside(before) || followsEscape(text, at))) {
+    const kind = code < 128 ? (classes[code] ?? 0) : 0
+    if ((kind & BEGINS) !== 0 && ((before & INSIDE) === 0 || followsEscape(text, at))) {
       const end = tokenEnd(text, at, code)
       if (end !== undefined) {
         report(at, end)
-        at = end
+        at = end - 1
         before = 0
         continue
       }
     }
-    before = code
-    at += 1
+    before = kind
   }
 }
 
