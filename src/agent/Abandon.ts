@@ -1,0 +1,37 @@
+/**
+ * Waits for work in a way that interruption cannot stretch: past its grace the work is abandoned, and whoever waited is
+ * told so. For what is bounded by the 1500 ms of `turn.cancel`, "whatever hangs" (base-protocol section 4).
+ */
+import { Effect, type Exit, Fiber, Option } from "effect"
+
+/**
+ * Runs `work` in a fiber of its own and gives its exit. Never fails and never ends by interruption: interrupting the
+ * waiting fiber interrupts the work, which then has `grace` milliseconds to end; `None` when it did not and was abandoned.
+ *
+ * The fiber has no owning scope for the reason given in `platform/Bounded`: its owner must not wait for it.
+ */
+export const exitOf = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+  grace: number
+): Effect.Effect<Option.Option<Exit.Exit<A, E>>, never, R> =>
+  Effect.uninterruptible(
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkDetach(work, { startImmediately: true })
+      const waited = yield* Effect.exit(Effect.interruptible(Fiber.await(fiber)))
+      if (waited._tag === "Success") return Option.some(waited.value)
+      fiber.interruptUnsafe()
+      return yield* within(Fiber.await(fiber), grace)
+    })
+  )
+
+/**
+ * The result of `wait` if it comes within `millis`. Holds also in a fiber that is interrupted already, where an
+ * interruptible region would end at once and an uninterruptible one could not time out: the wait has a fiber of its own.
+ */
+export const within = <A, R>(
+  wait: Effect.Effect<A, never, R>,
+  millis: number
+): Effect.Effect<Option.Option<A>, never, R> =>
+  Effect.forkDetach(Effect.timeoutOption(wait, Math.max(0, millis)), { startImmediately: true }).pipe(
+    Effect.flatMap(Fiber.join)
+  )
