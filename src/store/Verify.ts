@@ -5,6 +5,7 @@
 import { readdirSync, statSync } from "node:fs"
 import { basename, join } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
+import { crc32 } from "node:zlib"
 import { Effect } from "effect"
 import { entryCountOf } from "./HistoryEntries.ts"
 import { decodeRecord } from "./RecordCodec.ts"
@@ -90,14 +91,16 @@ const checkRecords = (
   const calls = new Calls()
   let records = 0
   for (const row of db
-    .prepare("SELECT seq, entry_id, kind, call_key, entries, body FROM record ORDER BY seq")
+    .prepare("SELECT seq, entry_id, kind, call_key, entries, crc, body FROM record ORDER BY seq")
     .iterate()) {
     records += 1
     const tell = (what: string): void => {
       problems.push(`record ${records}: ${what}`)
     }
     if (row["seq"] !== records) tell("its number is not in sequence")
-    const record = typeof row["body"] === "string" ? decodeRecord(row["body"]) : undefined
+    const body = typeof row["body"] === "string" ? row["body"] : ""
+    if (row["crc"] !== crc32(body)) tell("its text is not the one that was written")
+    const record = decodeRecord(body)
     if (record === undefined) {
       tell("it cannot be read")
       continue

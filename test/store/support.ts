@@ -1,23 +1,17 @@
 /** What the store's tests share: homes, records, the store as a layer, and processes that hold sessions. */
 import { type ChildProcess, spawn } from "node:child_process"
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { chownSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { Effect, type Scope } from "effect"
 import { build } from "esbuild"
-import type {
-  AssistantRecord,
-  CallOutcomeRecord,
-  CallStartedRecord,
-  NoticeRecord,
-  SessionRecord,
-  UserRecord
-} from "../../src/store/SessionRecord.ts"
 import { type SessionHandle, SessionStore } from "../../src/store/SessionStore.ts"
 import { SqliteSessionStore } from "../../src/store/SqliteSessionStore.ts"
 import type { Command } from "./children/driver.ts"
+
+export * from "./records.ts"
 
 export const WORKSPACE = "/w"
 
@@ -48,62 +42,6 @@ export const withSession = <A, E>(
   sessionId: string,
   use: (session: SessionHandle) => Effect.Effect<A, E, Scope.Scope>
 ) => withStore(home, (store) => Effect.flatMap(store.open({ sessionId, workspace: WORKSPACE }), use))
-
-let made = 0
-
-/** Entry ids that no other record of this process has. */
-const base = (runId: string) => ({
-  entryId: `e${process.pid}-${++made}`,
-  createdAt: new Date().toISOString(),
-  runId
-})
-
-export const user = (text: string, runId = "r1"): UserRecord => ({ kind: "user", text, ...base(runId) })
-
-export const notice = (text: string, runId = "r1"): NoticeRecord => ({ kind: "notice", text, ...base(runId) })
-
-export const assistant = (text: string, callKeys: ReadonlyArray<string> = [], runId = "r1"): AssistantRecord => ({
-  kind: "assistant",
-  text,
-  calls: callKeys.map((callKey) => ({
-    callKey,
-    providerCallId: `p-${callKey}`,
-    name: "client__a",
-    arguments: { q: "SENTINEL" },
-    invalid: null
-  })),
-  ...base(runId)
-})
-
-export const started = (callKey: string, runId = "r1"): CallStartedRecord => ({
-  kind: "call_started",
-  callKey,
-  name: "client__a",
-  taskId: null,
-  parentKey: null,
-  ...base(runId)
-})
-
-export const outcome = (callKey: string, runId = "r1"): CallOutcomeRecord => ({
-  kind: "call_outcome",
-  callKey,
-  name: "client__a",
-  taskId: null,
-  parentKey: null,
-  status: "success",
-  outcome: { success: true, text: "SENTINEL", error: null },
-  card: null,
-  ...base(runId)
-})
-
-/** A whole turn with one call. */
-export const turn = (callKey: string, runId = "r1"): ReadonlyArray<SessionRecord> => [
-  user("question", runId),
-  assistant("", [callKey], runId),
-  started(callKey, runId),
-  outcome(callKey, runId),
-  assistant("answer", [], runId)
-]
 
 export interface Result {
   readonly ok: boolean
@@ -143,20 +81,21 @@ export const bundled: Effect.Effect<string, never, Scope.Scope> = Effect.gen(fun
       outfile: join(folder, "workers", "storeWorker.js")
     })
   })
-  mkdirSync(join(folder, "empty"))
   return folder
 })
 
 export const driver = (
   folder: string,
   home: string,
-  options: { readonly uid?: number; readonly script?: string } = {}
+  options: { readonly uid?: number; readonly script?: string; readonly command?: string } = {}
 ): Effect.Effect<Driver, never, Scope.Scope> =>
   Effect.gen(function* () {
     const script = options.script ?? join(folder, "driver.mjs")
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        spawn(process.execPath, [script, home, String(options.uid ?? 0)], { stdio: ["pipe", "pipe", "inherit"] })
+        spawn(options.command ?? process.execPath, [script, home, String(options.uid ?? 0)], {
+          stdio: ["pipe", "pipe", "inherit"]
+        })
       ),
       (process) =>
         Effect.promise(() => {

@@ -31,6 +31,7 @@ CREATE TABLE record (
   created_at TEXT NOT NULL,
   call_key TEXT,
   entries INTEGER NOT NULL,
+  crc INTEGER NOT NULL,
   body TEXT NOT NULL,
   CHECK ((kind IN ('call_started', 'call_outcome')) = (call_key IS NOT NULL))
 ) STRICT;

@@ -3,13 +3,14 @@
  * in a command that does nothing else.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { crc32 } from "node:zlib"
 import { revisionOf } from "../Revision.ts"
 import { StoreFault } from "../StoreFault.ts"
 import type { NewSession, RecordRow } from "../StoreMessages.ts"
 import { createDatabase, openDatabase } from "./openDatabase.ts"
 import { integer, readState, type SessionState, text } from "./SessionState.ts"
 import { overwrite, removeFiles } from "./StoreFolder.ts"
-import { isDiskFailure, toFault } from "./sqliteFault.ts"
+import { damaged, isDiskFailure, isSyncFailure, syncFailed, toFault } from "./sqliteFault.ts"
 
 /** A stored record with its place. */
 export interface StoredRow {
@@ -34,7 +35,7 @@ export class SessionFile {
     this.#db = db
     this.#state = readState(id, path, db)
     this.#insert = db.prepare(
-      "INSERT INTO record (seq, entry_id, kind, run_id, created_at, call_key, entries, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+      "INSERT INTO record (seq, entry_id, kind, run_id, created_at, call_key, entries, crc, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     )
   }
 
@@ -67,11 +68,18 @@ export class SessionFile {
     return revisionOf(this.id, this.#state.lastSeq)
   }
 
-  /** Every record from the sequence number `from` on, in order, read as they are asked for. */
+  /**
+   * Every record from the sequence number `from` on, in order, read as they are asked for. Throws at the first one whose
+   * text is not the one that was written: SQLite itself does not notice a changed byte inside a value.
+   */
   *rows(from: number): Generator<StoredRow> {
     try {
-      const rows = this.#db.prepare("SELECT seq, body FROM record WHERE seq >= ? ORDER BY seq").iterate(from)
-      for (const row of rows) yield { seq: integer(row["seq"]), body: text(row["body"], this.path) }
+      const rows = this.#db.prepare("SELECT seq, crc, body FROM record WHERE seq >= ? ORDER BY seq").iterate(from)
+      for (const row of rows) {
+        const body = text(row["body"], this.path)
+        if (row["crc"] !== crc32(body)) throw damaged(this.path)
+        yield { seq: integer(row["seq"]), body }
+      }
     } catch (error) {
       throw toFault(error, this.path)
     }
@@ -93,9 +101,7 @@ export class SessionFile {
    * With `durable` false it does not wait for the disk: the next durable commit takes it along.
    */
   commit(works: ReadonlyArray<Work>, durable = true): ReadonlyArray<StoreFault | null> {
-    if (this.#failed) {
-      throw new StoreFault("persistence", `the disk failed at ${this.path}: check it, then open the session again`)
-    }
+    if (this.#failed) throw syncFailed(this.path)
     const before = this.#state
     try {
       if (!durable) this.#db.exec("PRAGMA synchronous = NORMAL")
@@ -108,7 +114,7 @@ export class SessionFile {
       this.#state = before
       this.#rollBack()
       // After a failed sync nobody knows what is on the disk: the kernel may have dropped the pages.
-      if (isDiskFailure(error)) this.#failed = true
+      if (isSyncFailure(error)) this.#failed = true
       const fault = toFault(error, this.path)
       throw fault.kind === "persistence" ? fault : new StoreFault("persistence", fault.message)
     }
@@ -118,13 +124,14 @@ export class SessionFile {
   append(rows: ReadonlyArray<RecordRow>): void {
     for (const row of rows) {
       const seq = this.#state.lastSeq + 1
-      this.#insert.run(seq, row.entryId, row.kind, row.runId, row.createdAt, row.callKey, row.entries, row.body)
+      const { body, callKey, createdAt, entries, entryId, kind, runId } = row
+      this.#insert.run(seq, entryId, kind, runId, createdAt, callKey, entries, crc32(body), body)
       this.#state = {
         ...this.#state,
         lastSeq: seq,
-        entryCount: this.#state.entryCount + row.entries,
-        updatedAt: row.createdAt,
-        firstRunId: this.#state.firstRunId ?? row.runId
+        entryCount: this.#state.entryCount + entries,
+        updatedAt: createdAt,
+        firstRunId: this.#state.firstRunId ?? runId
       }
     }
   }

@@ -17,19 +17,28 @@ import { toFault } from "./sqliteFault.ts"
 /** So many files are read before other requests have their turn. */
 const FILES_A_TURN = 20
 
-/** What a session's own file says; `busy` where another process holds it, `unreadable` where it says nothing. */
-const probe = (home: string, id: string): IndexRow | "busy" | "unreadable" => {
+/**
+ * What a session's own file says, or what is known of it where the file cannot be read. The index is told while the file is locked, so that it never hears of an older state after a newer one.
+ */
+const probe = (home: string, id: string, index: IndexFile, known: IndexRow | undefined): IndexRow | undefined => {
   const path = sessionPath(home, id)
-  if (path === undefined) return "unreadable"
+  if (path === undefined) return known
   try {
     const file = SessionFile.open(id, path, "quick")
     try {
-      return rowOf(id, file.state, false)
+      const found = rowOf(id, file.state, false)
+      // A file with fewer records than were seen in it has lost some: opening it will say so, if the row stays.
+      const row = known !== undefined && known.lastSeq > found.lastSeq ? { ...known, live: false } : found
+      index.update([row])
+      return row
     } finally {
       file.close()
     }
   } catch (error) {
-    return toFault(error, path).kind === "session_busy" ? "busy" : "unreadable"
+    // Where another process holds it, the row is as right as it can be.
+    const unreadable = toFault(error, path).kind !== "session_busy"
+    if (unreadable && known !== undefined) index.update([{ ...known, live: false }])
+    return known
   }
 }
 
@@ -46,34 +55,17 @@ export const currentRows = async (
   if (!folderExists(home)) return []
   const known = new Map((index.rows() ?? []).map((row) => [row.sessionId, row]))
   const rows: Array<IndexRow> = []
-  const changed: Array<IndexRow> = []
   let probed = 0
   for (const id of storedIds(home)) {
     const row = known.get(id)
     known.delete(id)
+    const trusted = row !== undefined && !(row.live && row.workspace === workspace)
+    if (!trusted && ++probed % FILES_A_TURN === 0) await setImmediate()
     const own = held(id)
-    if (own !== undefined) {
-      rows.push(rowOf(id, own.state, true))
-      continue
-    }
-    if (row !== undefined && !(row.live && row.workspace === workspace)) {
-      rows.push(row)
-      continue
-    }
-    probed += 1
-    if (probed % FILES_A_TURN === 0) await setImmediate()
-    // It may have been opened by us in that turn; then its file must not be touched, and its row is right.
-    const found = held(id) === undefined ? probe(home, id) : "busy"
-    // A file with fewer records than were seen in it has lost some: opening it will say so, if its row stays.
-    if (typeof found !== "string" && found.lastSeq >= (row?.lastSeq ?? 0)) {
-      rows.push(found)
-      changed.push(found)
-    } else if (row !== undefined) {
-      rows.push(row)
-      if (found !== "busy") changed.push({ ...row, live: false })
-    }
+    const current = own !== undefined ? rowOf(id, own.state, true) : trusted ? row : probe(home, id, index, row)
+    if (current !== undefined) rows.push(current)
   }
-  if (changed.length > 0 || known.size > 0) index.update(changed, [...known.keys()])
+  if (known.size > 0) index.update([], [...known.keys()])
   return rows
 }
 

@@ -13,9 +13,17 @@ const Code = {
   notADatabase: 26
 } as const
 
+/** Extended codes of a sync that failed: of a file, and of its folder. */
+const syncFailures: ReadonlyArray<number> = [1034, 1290]
+
+const extendedCode = (error: unknown): number | undefined =>
+  error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : undefined
+
 /** The primary result code of an error of the driver; `undefined` for any other error. */
-export const sqliteCode = (error: unknown): number | undefined =>
-  error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : undefined
+export const sqliteCode = (error: unknown): number | undefined => {
+  const code = extendedCode(error)
+  return code === undefined ? undefined : code & 0xff
+}
 
 /** True where another connection holds the file. */
 export const isBusy = (error: unknown): boolean => {
@@ -23,8 +31,11 @@ export const isBusy = (error: unknown): boolean => {
   return code === Code.busy || code === Code.locked
 }
 
-/** True where the disk itself failed: what the connection believes to be on disk is not certain any more. */
+/** True where the disk did not take a write or a sync: the whole transaction is over. */
 export const isDiskFailure = (error: unknown): boolean => sqliteCode(error) === Code.io
+
+/** True where a sync failed. What the connection believes to be on disk is not certain any more. */
+export const isSyncFailure = (error: unknown): boolean => syncFailures.includes(extendedCode(error) ?? 0)
 
 /** True where the file is not what it was when it was written. */
 export const isDamage = (error: unknown): boolean => {
@@ -40,6 +51,10 @@ export const damaged = (path: string): StoreFault =>
 export const busy = (path: string): StoreFault =>
   new StoreFault("session_busy", `${path} is in use by another magi-code: close that one first`)
 
+/** The sentence for a file whose last sync failed. */
+export const syncFailed = (path: string): StoreFault =>
+  new StoreFault("persistence", `the disk failed at ${path}: check it, then open the session again`)
+
 /** Turns what was thrown while working on `path` into a fault that says what to do. Faults pass unchanged. */
 export const toFault = (error: unknown, path: string): StoreFault => {
   if (error instanceof StoreFault) return error
@@ -52,7 +67,9 @@ export const toFault = (error: unknown, path: string): StoreFault => {
     case Code.full:
       return new StoreFault("persistence", `no space left to write ${path}: free some and try again`)
     case Code.io:
-      return new StoreFault("persistence", `the disk failed at ${path}: check it, then open the session again`)
+      return isSyncFailure(error)
+        ? syncFailed(path)
+        : new StoreFault("persistence", `the disk did not take ${path}: check its space, your quota and its health`)
     case Code.cannotOpen:
       return new StoreFault("persistence", `${path} cannot be opened: check the permissions of it and its folder`)
     case Code.corrupt:
@@ -70,6 +87,8 @@ const fromSystem = (error: unknown, path: string): StoreFault => {
     case "ENOSPC":
     case "EDQUOT":
       return new StoreFault("persistence", `no space left to write ${path}: free some and try again`)
+    case "EEXIST":
+      return new StoreFault("persistence", `${path} exists already: open that session instead`)
     case "EROFS":
     case "EACCES":
     case "EPERM":
