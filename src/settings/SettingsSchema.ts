@@ -14,8 +14,10 @@ export const MAX_TURN_STEPS = 10_000
 /** The longest time limit of a hook, in milliseconds. */
 export const MAX_HOOK_MS = 600_000
 
+// Patterns have the flag `u`: without it the JSON Schema would not show them.
+
 /** Text that goes to the operating system: not empty, and without NUL, which would end it early. */
-const Word = Schema.String.check(Schema.isPattern(/^[^\0]+$/)).annotate({
+const Word = Schema.String.check(Schema.isPattern(/^[^\0]+$/u)).annotate({
   expected: "text that is not empty"
 })
 
@@ -27,7 +29,7 @@ const Name = Schema.String.check(
   })
 )
 
-const Variable = Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)).annotate({
+const Variable = Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/u)).annotate({
   expected: "the name of an environment variable"
 })
 
@@ -73,9 +75,9 @@ const Hook = Schema.Struct({
 
 const McpServer = Schema.Struct({
   command: field(Word, "The command; a relative path is relative to this file"),
-  args: field(Schema.Array(Schema.String.check(Schema.isPattern(/^[^\0]*$/))), "Its arguments"),
+  args: field(Schema.Array(Schema.String.check(Schema.isPattern(/^[^\0]*$/u))), "Its arguments"),
   env: field(
-    Schema.Record(Word, Schema.String.check(Schema.isPattern(/^[^\0]*$/))),
+    Schema.Record(Word, Schema.String.check(Schema.isPattern(/^[^\0]*$/u))),
     "Added to its environment, from which the variables of all api_key_env are taken away"
   ),
   required: field(Schema.Boolean, "Whether initialize fails when it cannot be started (default true)")
@@ -127,7 +129,10 @@ export const SettingsFileSchema = Schema.Struct({
   ),
   mcp: field(
     Schema.Struct({
-      servers: field(Schema.Record(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9-]{1,24}$/)), McpServer), "By name")
+      servers: field(
+        Schema.Record(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9-]{1,24}$/u)), McpServer),
+        "By name"
+      )
     }),
     "MCP servers, started over stdio"
   ),
