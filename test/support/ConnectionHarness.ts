@@ -10,13 +10,14 @@ import { ProtectedResults } from "../../src/broker/ProtectedResult.ts"
 import type { Json, JsonObject } from "../../src/protocol/Json.ts"
 import { serve } from "../../src/server/Connection.ts"
 import type { Startup } from "../../src/server/Startup.ts"
-import { type EffectiveSettings, Settings } from "../../src/settings/Settings.ts"
+import { Settings } from "../../src/settings/Settings.ts"
 import { type SessionHandle, SessionStore, SessionUnavailable, StaleRevision } from "../../src/store/SessionStore.ts"
 import { FrameReader } from "../../src/transport/FrameReader.ts"
 import { EventWriter } from "../../src/transport/FrameWriter.ts"
 import { makePair } from "../../src/transport/MemoryTransport.ts"
 import { Transport } from "../../src/transport/Transport.ts"
 import { descriptor } from "./BrokerHarness.ts"
+import { settings } from "./settings.ts"
 
 export interface Frame {
   readonly id?: string | null
@@ -25,22 +26,6 @@ export interface Frame {
   readonly event?: string
   readonly sequence?: number
   readonly data?: { readonly [key: string]: Json }
-}
-
-const settings: EffectiveSettings = {
-  home: "/nowhere",
-  workspace: "/workspace",
-  model: { provider: "offline", model: "offline" },
-  providers: new Map(),
-  capabilities: { disabled: [], code_mode: { enabled: true, compact_direct_tools: false, disabled: [] } },
-  approvals: { bash: "ask", write: "allow" },
-  hooks: { before_tool: [], after_tool: [] },
-  mcp: [],
-  agents: new Map(),
-  limits: { turn_steps: 50 },
-  secretEnv: new Set(),
-  secretValues: [],
-  guardedPaths: []
 }
 
 const session = (sessionId: string): SessionHandle => ({
