@@ -10,12 +10,12 @@ import * as StrictJson from "../../protocol/StrictJson.ts"
 import type { RecordedOutcome } from "../../store/SessionRecord.ts"
 import { within } from "../Abandon.ts"
 import { CLEANUP_MS, type CodeModeBounds, size } from "./CodeModeLimits.ts"
-import type { CallSettled, FromThread } from "./Messages.ts"
+import type { CallSettled, FromScript } from "./Messages.ts"
 
 /** Makes a call as the agent that runs the script. Interrupting it cancels the call (`NestedCalls`). */
 export type Call = (name: string, args: Json) => Effect.Effect<RecordedOutcome>
 
-type Asked = Extract<FromThread, { type: "call" }>
+type Asked = Extract<FromScript, { type: "call" }>
 
 type Settle = (settled: CallSettled) => Effect.Effect<void>
 

@@ -46,8 +46,8 @@ export const scriptFaults = ["exception", "value", "heap", "returned_bytes", "st
  */
 export type ScriptFault = (typeof scriptFaults)[number]
 
-export type FromThread =
-  | { readonly type: "ready" }
+/** What a script makes its thread say. */
+export type FromScript =
   /** `name` is JSON text; `args` too, `null` where the arguments cannot be JSON. */
   | { readonly type: "call"; readonly id: number; readonly name: string; readonly args: string | null }
   | { readonly type: "returned"; readonly value: string }
@@ -58,6 +58,9 @@ export type FromThread =
       /** Counted from 1 in the script as given; `null` where it is not known. */
       readonly line: number | null
     }
+
+/** `ready`: the engine is loaded; the first message of a thread, and only once. */
+export type FromThread = { readonly type: "ready" } | FromScript
 
 const isFault = (value: unknown): value is ScriptFault => scriptFaults.some((fault) => fault === value)
 

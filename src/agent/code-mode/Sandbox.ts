@@ -10,7 +10,7 @@ import * as StrictJson from "../../protocol/StrictJson.ts"
 import type { AgentTool } from "../../tools/Tool.ts"
 import { RETURNED_DEPTH, SCRIPTS_AT_ONCE } from "./CodeModeLimits.ts"
 import * as InnerCalls from "./InnerCalls.ts"
-import type { FromThread } from "./Messages.ts"
+import type { FromScript } from "./Messages.ts"
 import * as Failure from "./SandboxFailure.ts"
 import { SandboxPool, type SandboxPoolShape } from "./SandboxPool.ts"
 import type { SandboxThread } from "./SandboxThread.ts"
@@ -57,7 +57,7 @@ const make = (pool: SandboxPoolShape): SandboxShape => {
   const follow = (thread: SandboxThread, calls: InnerCalls.InnerCalls): Effect.Effect<Json, Failure.SandboxFailure> =>
     Effect.gen(function* () {
       for (;;) {
-        const message: FromThread = yield* thread.next
+        const message: FromScript = yield* thread.next
         if (message.type === "call") yield* calls.start(message, thread.send)
         if (message.type === "returned") return yield* returned(message.value)
         if (message.type === "failed") return yield* Failure.ofThread(message, bounds)

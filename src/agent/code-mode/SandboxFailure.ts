@@ -2,7 +2,7 @@
 import { Data } from "effect"
 import type { ToolFailureCode } from "../../protocol/ErrorCode.ts"
 import { type CodeModeBounds, RETURNED_DEPTH, size } from "./CodeModeLimits.ts"
-import type { FromThread } from "./Messages.ts"
+import type { FromScript } from "./Messages.ts"
 
 /** `message` names the bound that was hit, or tells of the exception; it is bounded, and for the model. */
 export class SandboxFailure extends Data.TaggedError("SandboxFailure")<{
@@ -37,12 +37,15 @@ export const returnedNotJson = (why: string) => failed(`the returned value is no
 
 export const returnedTooDeep = failed(`the returned value is nested more than ${RETURNED_DEPTH} deep and was not used`)
 
-/** The thread ended by itself, could not be started, or said what no script can make it say. */
+/** The thread could not be started, or its engine not be loaded: not the script's fault. */
+export const engineUnavailable = failed("the engine for scripts could not be loaded; see the log of the agent")
+
+/** The thread ended by itself, or said what no script can make it say. */
 export const engineFailed = failed("the engine of the script failed; it may have taken more than its stack or its heap")
 
 /** What the thread said of a script's end. */
 export const ofThread = (
-  { fault, line, text }: Extract<FromThread, { type: "failed" }>,
+  { fault, line, text }: Extract<FromScript, { type: "failed" }>,
   bounds: CodeModeBounds
 ): SandboxFailure => {
   const place = line === null ? "" : ` at line ${line}`

@@ -8,10 +8,10 @@ import { Cause, Deferred, Effect, Queue, type Scope } from "effect"
 import { workerUrl } from "../../platform/workerUrl.ts"
 import { within } from "../Abandon.ts"
 import { CLEANUP_MS, type CodeModeBounds } from "./CodeModeLimits.ts"
-import { decodeFromThread, type FromThread, type ToThread } from "./Messages.ts"
-import { engineFailed, type SandboxFailure } from "./SandboxFailure.ts"
+import { decodeFromThread, type FromScript, type ToThread } from "./Messages.ts"
+import { engineFailed, engineUnavailable, type SandboxFailure } from "./SandboxFailure.ts"
 
-/** The native stack: the engine's own bound on recursion (256 KiB of its stack) is reached at a third of this at most. */
+/** The native stack: twice of what was measured to be enough for the engine to reach its own bound on recursion first. */
 const STACK_MB = 16
 /** What the thread may take beside the engine's memory: texts on their way in and out, its own code. */
 const OLD_GENERATION_MB = 96
@@ -21,25 +21,31 @@ export interface SandboxThread {
   /** The engine is loaded. */
   readonly ready: Effect.Effect<void, SandboxFailure>
   /** The next message of the script. Fails when the thread has ended or broken its bounds. */
-  readonly next: Effect.Effect<FromThread, SandboxFailure>
+  readonly next: Effect.Effect<FromScript, SandboxFailure>
   readonly send: (message: ToThread) => Effect.Effect<void>
   readonly isAlive: () => boolean
 }
 
-/** Starts a thread; it loads its engine by itself. Closing the scope ends it, whatever it is doing. */
+/**
+ * Starts a thread; it loads its engine by itself. Closing the scope ends it, whatever it is doing.
+ *
+ * @param onEnd called once, when the thread is gone
+ * @param entry what the thread runs; another one than `codeModeWorker` only in tests
+ */
 export const start = (
   bounds: CodeModeBounds,
-  onEnd: () => void
+  onEnd: () => void,
+  entry: URL = workerUrl("codeModeWorker", import.meta.url)
 ): Effect.Effect<SandboxThread, SandboxFailure, Scope.Scope> =>
   Effect.gen(function* () {
     const ready = Deferred.makeUnsafe<void, SandboxFailure>()
     // A script makes one message for each call that is not refused at once, and a last one.
     const maxMessages = bounds.calls + 1
-    const messages = yield* Queue.bounded<FromThread, SandboxFailure>(maxMessages)
+    const messages = yield* Queue.bounded<FromScript, SandboxFailure>(maxMessages)
     const worker = yield* Effect.acquireRelease(
       Effect.try({
         try: () =>
-          new Worker(workerUrl("codeModeWorker", import.meta.url), {
+          new Worker(entry, {
             name: "code-mode",
             workerData: { heapBytes: bounds.heap_bytes },
             resourceLimits: {
@@ -53,7 +59,7 @@ export const start = (
             stdout: true,
             stderr: true
           }),
-        catch: () => engineFailed
+        catch: () => engineUnavailable
       }),
       (started) =>
         Effect.gen(function* () {
@@ -68,8 +74,9 @@ export const start = (
     let isReady = false
     let count = 0
     let bytes = 0
+    let error: unknown = "it ended by itself"
     const broken = () => {
-      Deferred.doneUnsafe(ready, Effect.fail(engineFailed))
+      Deferred.doneUnsafe(ready, Effect.fail(engineUnavailable))
       Queue.failCauseUnsafe(messages, Cause.fail(engineFailed))
     }
     worker.stdout.resume()
@@ -84,21 +91,27 @@ export const start = (
       }
       count += 1
       bytes += message?.type === "call" ? (message.args?.length ?? 0) : 0
-      const isWithin = message !== undefined && count <= maxMessages && bytes <= bounds.total_bytes
+      const isWithin =
+        message !== undefined && message.type !== "ready" && count <= maxMessages && bytes <= bounds.total_bytes
       if (isWithin && Queue.offerUnsafe(messages, message)) return
       broken()
       // What breaks its bounds is not heard any more, nor left to go on.
       worker.removeAllListeners("message")
       void worker.terminate()
     })
-    worker.on("error", broken)
+    worker.on("error", (thrown) => {
+      error = thrown
+      broken()
+    })
     worker.on("exit", () => {
       isAlive = false
       broken()
       onEnd()
     })
     return {
-      ready: Deferred.await(ready),
+      ready: Deferred.await(ready).pipe(
+        Effect.tapError(() => Effect.logError("the engine of Code Mode could not be loaded", error))
+      ),
       next: Queue.take(messages),
       send: (message) => Effect.sync(() => worker.postMessage(message)),
       isAlive: () => isAlive
