@@ -13,7 +13,7 @@ import { bounded, makeBudget } from "../platform/Bounded.ts"
 import type { InitializeResult } from "../protocol/Initialize.ts"
 import type { AgentNotStarted, InitializeFailed, LimitExceeded, RequestError } from "./AgentErrors.ts"
 import * as AgentEvent from "./AgentEvent.ts"
-import type { AgentLink } from "./AgentLink.ts"
+import type { AgentEnd, AgentLink } from "./AgentLink.ts"
 import * as AgentProcess from "./AgentProcess.ts"
 import * as Approvals from "./Approvals.ts"
 import type { Approver } from "./Approver.ts"
@@ -35,6 +35,8 @@ export interface AgentOptions extends AgentProcess.AgentCommand {
   readonly tools?: ClientTools
   /** Answers questions of approval. Default: every one is denied. */
   readonly approver?: Approver
+  /** Told how the agent's process ended when it was closed in order; a loss is told by `TransportLost`. */
+  readonly onEnd?: (end: AgentEnd) => void
   /** Negotiate `tool.cards`. Default: false. */
   readonly cards?: boolean
 }
@@ -68,13 +70,13 @@ export class Agent extends Context.Service<Agent, AgentShape>()("magi-code/clien
   /** Reaches the agent over another link, such as a pair of transports in memory. */
   static readonly over = (
     link: AgentLink,
-    options: Pick<AgentOptions, "tools" | "approver" | "cards"> = {}
+    options: Pick<AgentOptions, "tools" | "approver" | "cards" | "onEnd"> = {}
   ): Effect.Effect<AgentShape, AgentOpenError, Scope.Scope> => over(Effect.succeed(link), options)
 }
 
 const over = (
   open: Effect.Effect<AgentLink, AgentNotStarted>,
-  options: Pick<AgentOptions, "tools" | "approver" | "cards">
+  options: Pick<AgentOptions, "tools" | "approver" | "cards" | "onEnd">
 ): Effect.Effect<AgentShape, AgentOpenError, Scope.Scope> =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
@@ -153,6 +155,7 @@ const over = (
             concurrency: "unbounded",
             discard: true
           })
+          if (!Deferred.isDoneUnsafe(lossSeen)) options.onEnd?.(yield* link.describeEnd(0))
           const left = yield* budget.left()
           if (!(yield* bounded(Scope.close(inner, Exit.void), Math.max(MARGIN_MS, left)))) {
             yield* Effect.logWarning("what ran for the agent did not end in time and was abandoned")

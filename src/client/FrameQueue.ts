@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (link: AgentLink) {
     }
     const why = yield* link.write(frame).pipe(
       Effect.as(undefined),
-      Effect.catch(() => Effect.succeed(broken)),
+      Effect.orElseSucceed(() => broken),
       Effect.timeoutOrElse({ duration: STALL_MS, orElse: () => Effect.succeed(stalled) })
     )
     waiting -= frame.length

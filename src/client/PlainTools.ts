@@ -1,7 +1,7 @@
 /**
  * Client tools without Effect: an array of objects with an `execute` function. product sections 1 and 5.
  */
-import type * as Clock from "effect/Clock"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Json, JsonObject } from "../protocol/Json.ts"
@@ -55,7 +55,10 @@ export class CallEnded extends Error {
 }
 
 /** Checks the tools and compiles their schemas. Nothing of them runs. */
-export const make = (tools: ReadonlyArray<PlainTool>): Effect.Effect<ClientTools, ToolRefused> =>
+export const make = (tools: ReadonlyArray<PlainTool>): Effect.Effect<ClientTools, ToolRefused> => fromUnknown(tools)
+
+/** The same for what a file exports, whatever that is. */
+export const fromUnknown = (tools: ReadonlyArray<unknown>): Effect.Effect<ClientTools, ToolRefused> =>
   Effect.flatMap(
     Effect.forEach(tools, (tool, index) => Effect.fromResult(draftOf(tool, index))),
     Registry.make

@@ -20,7 +20,7 @@ import { ToolCall } from "./ToolCall.ts"
 import { notJsonText, textOfThrow } from "./ToolResultOf.ts"
 
 export interface ToolkitCall<Tools extends Record<string, Tool.Any>, R> {
-  readonly tool: Tools[keyof Tools]
+  readonly tool: Tool.Any
   readonly handlers: Toolkit.WithHandler<Tools>
   /** What the toolkit was made with; what a call brings goes before it. */
   readonly context: Context.Context<R>
@@ -44,11 +44,10 @@ export const runOf =
       const result = yield* handle(options, params.encoded, call.identity.call_id)
       return yield* reply(result)
     })
-    // What a handler requires was captured when the toolkit was made, but for the call itself. The compiler cannot follow that
-    // through the toolkit's own types.
-    return Effect.updateContext(run, (current: Context.Context<ToolCall>) =>
-      Context.merge(options.context, current)
-    ) as Effect.Effect<ToolReplyValue, ToolFailed, ToolCall>
+    // What a handler and its schemas require was captured when the toolkit was made, but for the call itself. The compiler
+    // cannot follow that through the toolkit's own types.
+    const typed = run as Effect.Effect<ToolReplyValue, ToolFailed, R | ToolCall>
+    return Effect.updateContext(typed, (current: Context.Context<ToolCall>) => Context.merge(options.context, current))
   }
 
 interface Params {
@@ -67,7 +66,7 @@ const decode = (tool: Tool.Any, args: JsonObject): Effect.Effect<Params, ToolFai
     if (!Schema.isSchema(tool.parametersSchema) || isRaw(tool)) return { decoded: args, encoded: args }
     const options = { onExcessProperty: "error" } as const
     const decoded = yield* Effect.mapError(
-      Schema.decodeUnknownEffect(Schema.toCodecJson(tool.parametersSchema), options)(args),
+      Schema.decodeEffect(Schema.toCodecJson(tool.parametersSchema), options)(args),
       (error) => new ToolFailed({ text: mismatchText(mismatchOf(error)) })
     )
     const encoded = yield* Effect.orElseSucceed(Schema.encodeUnknownEffect(tool.parametersSchema)(decoded), () => args)

@@ -17,7 +17,7 @@ import { runOf } from "./ToolkitRun.ts"
 import { inputSchemaOf } from "./ToolkitSchema.ts"
 
 /** Annotation of a tool: `timeout_ms` of its descriptor, 1000 to 300000. Default 30000. */
-export const TimeoutMs: Context.Reference<number | undefined> = Context.Reference("magi-code/client/ToolTimeoutMs", {
+export const TimeoutMs = Context.Reference<number | undefined>("magi-code/client/ToolTimeoutMs", {
   defaultValue: () => undefined
 })
 

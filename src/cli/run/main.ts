@@ -1,0 +1,30 @@
+/**
+ * `magi-code run`: what must happen before anything heavy is loaded. The command line is read, and the copy of `effect`
+ * chosen that the tools file uses; the runner itself comes after that. product section 1.
+ */
+import { resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { parse, USAGE } from "./Options.ts"
+import { shareEffectOf } from "./oneEffect.ts"
+
+/** Runs the command and gives its exit code: 0, 1, 2 for wrong usage, 130 when interrupted. */
+export const runCommand = async (args: ReadonlyArray<string>): Promise<number> => {
+  const parsed = parse(args)
+  if (parsed._tag === "Help") {
+    process.stdout.write(USAGE)
+    return 0
+  }
+  if (parsed._tag === "Usage") {
+    process.stderr.write(`magi-code run: ${parsed.message} (see magi-code run --help)\n`)
+    return 2
+  }
+  const { options } = parsed
+  const misfit = options.tools === undefined ? undefined : shareEffectOf(resolve(options.tools))
+  const { run } = await import("./runner.ts")
+  return run(options, misfit)
+}
+
+/** The command as a whole process: ends it with the exit code, whatever a tools file left running. */
+export const main = async (args: ReadonlyArray<string>): Promise<never> => process.exit(await runCommand(args))
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2))
