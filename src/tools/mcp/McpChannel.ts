@@ -26,6 +26,9 @@ const MESSAGE_BYTES = 4 * 1024 * 1024
 /** What a server may send without an answer to anything among it; a line counts some bytes more for its own cost. */
 const UNASKED_BYTES = 16 * 1024 * 1024
 const LINE_COST = 256
+/** How much is looked at in one turn of the event loop. */
+const PIECE_BYTES = 8192
+const LINES_AT_ONCE = 128
 const METHOD_NOT_FOUND = -32601
 
 const failure = (reason: McpClientErrorReason) => new McpClientError({ reason })
@@ -141,15 +144,26 @@ export const make = (child: Child, events: ChannelEvents): Effect.Effect<McpClie
     }
 
     const reader = new FrameReader(MESSAGE_BYTES)
+    const takeLines = (lines: ReadonlyArray<Uint8Array>) =>
+      Effect.gen(function* () {
+        for (const [index, line] of lines.entries()) {
+          // A chunk may be thousands of lines: others have their turn between them.
+          if (index % LINES_AT_ONCE === LINES_AT_ONCE - 1) yield* Effect.yieldNow
+          for (const message of messagesOf(line)) yield* receive(message)
+        }
+      })
     const take = (chunk: Uint8Array) =>
       Effect.gen(function* () {
-        const { frames, oversized } = reader.push(chunk)
-        unasked += chunk.length + frames.length * LINE_COST
-        for (const frame of frames) for (const message of messagesOf(frame)) yield* receive(message)
         const limit = new LimitError({ description: "it sends more than a server may" })
-        if (oversized) yield* die(limit, `it sent a message of more than ${MESSAGE_BYTES} bytes`)
-        else if (unasked > UNASKED_BYTES)
-          yield* die(limit, `it sent more than ${UNASKED_BYTES} bytes that nobody asked for`)
+        for (let from = 0; from < chunk.length && failed === undefined; from += PIECE_BYTES) {
+          const { frames, oversized } = reader.push(chunk.subarray(from, from + PIECE_BYTES))
+          unasked += Math.min(PIECE_BYTES, chunk.length - from) + frames.length * LINE_COST
+          yield* takeLines(frames)
+          if (oversized) yield* die(limit, `it sent a message of more than ${MESSAGE_BYTES} bytes`)
+          else if (unasked > UNASKED_BYTES) {
+            yield* die(limit, `it sent more than ${UNASKED_BYTES} bytes that nobody asked for`)
+          }
+        }
         return failed === undefined
       })
     /** The output ends a little before the exit is known. */
