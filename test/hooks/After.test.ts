@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Hooks } from "../../src/agent/hooks/Hooks.ts"
 import { call, hook, withHooks, written } from "./support.ts"
 
-const after = (more: object = {}) =>
+const observe = (more: object = {}) =>
   Effect.flatMap(Hooks, (hooks) => hooks.after({ ...call, status: "success", result: { found: true }, ...more }))
 
 describe("an after_tool hook", () => {
@@ -13,7 +13,7 @@ describe("an after_tool hook", () => {
       ({ file }) => ({ after: [hook({ log: file("log") })] }),
       ({ file }) =>
         Effect.gen(function* () {
-          yield* after({ taskId: "t", subagentId: "s" })
+          yield* observe({ taskId: "t", subagentId: "s" })
           assert.strictEqual(
             yield* written(file("log")),
             '{"hook":"after_tool","session_id":"session","run_id":"run","tool":"client__a","arguments":{"q":"x"},"task_id":"t","subagent_id":"s","status":"success","result":{"found":true}}\n'
@@ -27,7 +27,7 @@ describe("an after_tool hook", () => {
       ({ file }) => ({ after: [hook({ log: file("log") })] }),
       ({ file, log }) =>
         Effect.gen(function* () {
-          yield* after({
+          yield* observe({
             arguments: { password: { deep: "SENTINEL" }, text: "token=SENTINEL and \u202eplain", n: 1 },
             result: ["Bearer SENTINEL123", { api_key: "SENTINEL", ok: 1 }]
           })
@@ -46,7 +46,7 @@ describe("an after_tool hook", () => {
       ({ file }) => ({ after: [hook({ log: file("log") })] }),
       ({ log }) =>
         Effect.gen(function* () {
-          yield* after({ arguments: { "token=SENTINEL1": 1, "token=SENTINEL2": 2 } })
+          yield* observe({ arguments: { "token=SENTINEL1": 1, "token=SENTINEL2": 2 } })
           assert.deepInclude(log("log")[0], { arguments: "[redacted]", result: { found: true } })
         })
     )
@@ -66,7 +66,7 @@ describe("an after_tool hook", () => {
       }),
       ({ file, log }) =>
         Effect.gen(function* () {
-          yield* after({ status: "failure", result: null })
+          yield* observe({ status: "failure", result: null })
           assert.include(yield* written(file("last")), '"status":"failure","result":null')
           assert.deepStrictEqual(log("other"), [])
         })

@@ -4,14 +4,14 @@ import { Effect } from "effect"
 import { Hooks } from "../../src/agent/hooks/Hooks.ts"
 import { call, type Hook, hook, withHooks, written } from "./support.ts"
 
-const before = (one: Partial<typeof call> = {}) => Effect.flatMap(Hooks, (hooks) => hooks.before({ ...call, ...one }))
+const ask = (one: Partial<typeof call> = {}) => Effect.flatMap(Hooks, (hooks) => hooks.before({ ...call, ...one }))
 
 /** What the hooks make of the call: its final arguments, or the failure's code and message. */
 const outcome = (...hooks: ReadonlyArray<Hook>) =>
   withHooks(
     () => ({ before: hooks }),
     () =>
-      before().pipe(
+      ask().pipe(
         Effect.map((args): unknown => args),
         Effect.catch(({ code, message }) => Effect.succeed([code, message]))
       )
@@ -23,7 +23,7 @@ describe("a before_tool hook", () => {
       ({ file }) => ({ before: [hook({ log: file("log") })] }),
       ({ file, log }) =>
         Effect.gen(function* () {
-          assert.deepStrictEqual(yield* before(), { q: "x" })
+          assert.deepStrictEqual(yield* ask(), { q: "x" })
           const line = yield* written(file("log"))
           assert.strictEqual(
             line,
@@ -76,7 +76,7 @@ describe("a before_tool hook", () => {
       }),
       ({ log }) =>
         Effect.gen(function* () {
-          const failure = yield* Effect.flip(before())
+          const failure = yield* Effect.flip(ask())
           assert.deepStrictEqual([failure.code, failure.message], ["hook_denied", "denied by a hook: four"])
           const seen = ["two", "three", "four"].map((name) => log(name)[0])
           assert.deepStrictEqual(
@@ -99,7 +99,7 @@ describe("a before_tool hook", () => {
       }),
       ({ log }) =>
         Effect.gen(function* () {
-          for (const tool of ["client__read", "read", "mcp__a__b"]) yield* before({ tool })
+          for (const tool of ["client__read", "read", "mcp__a__b"]) yield* ask({ tool })
           assert.deepStrictEqual([log("some").length, log("all").length, log("client").length], [2, 3, 1])
         })
     )
@@ -129,19 +129,27 @@ describe("a before_tool hook", () => {
     ["too much output", { fill: 70_000 }, /it printed more than 65536 bytes/]
   ]
 
-  it.live(
-    "failures: warn goes on with the arguments as they were, block is hook_failed",
-    () =>
-      Effect.gen(function* () {
-        for (const [name, plan, message] of failures) {
-          const first = hook({ print: { decision: "allow", arguments: { was: "this" } } })
-          assert.deepStrictEqual(yield* outcome(first, hook(plan)), { was: "this" }, name)
-          const [code, text] = [yield* outcome(hook(plan, { on_failure: "block" }))].flat()
-          assert.strictEqual(code, "hook_failed", name)
-          assert.match(String(text), message, name)
-        }
+  it.live("failures: warn goes on with the arguments as they were, block is hook_failed", () =>
+    withHooks(
+      () => ({
+        before: [
+          hook({ print: { decision: "allow", arguments: { was: "this" } } }, { tools: ["warn*"] }),
+          ...failures.flatMap(([, plan], at) => [
+            hook(plan, { tools: [`warn${at}`] }),
+            hook(plan, { tools: [`block${at}`], on_failure: "block" })
+          ])
+        ]
       }),
-    60_000
+      () =>
+        Effect.gen(function* () {
+          for (const [at, [name, , message]] of failures.entries()) {
+            assert.deepStrictEqual(yield* ask({ tool: `warn${at}` }), { was: "this" }, name)
+            const failure = yield* Effect.flip(ask({ tool: `block${at}` }))
+            assert.strictEqual(failure.code, "hook_failed", name)
+            assert.match(failure.message, message, name)
+          }
+        })
+    )
   )
 
   it.live("one that cannot be started is a failure, too", () =>
@@ -159,7 +167,7 @@ describe("a before_tool hook", () => {
       () =>
         Effect.gen(function* () {
           const large = { q: "x".repeat(300_000) }
-          assert.deepStrictEqual(yield* before({ arguments: large }), large)
+          assert.deepStrictEqual(yield* ask({ arguments: large }), large)
         })
     )
   )
@@ -169,7 +177,7 @@ describe("a before_tool hook", () => {
       ({ file }) => ({ before: [hook({ env: file("env") })] }),
       ({ file }) =>
         Effect.gen(function* () {
-          yield* before()
+          yield* ask()
           const text = yield* written(file("env"))
           assert.notMatch(text, /SENTINEL|HOOK_KEY/)
           const env: { readonly [name: string]: string } = JSON.parse(text)

@@ -4,7 +4,7 @@ import { Effect, Exit, Fiber } from "effect"
 import { Hooks } from "../../src/agent/hooks/Hooks.ts"
 import { call, hook, runs, withHooks, written } from "./support.ts"
 
-const before = Effect.flatMap(Hooks, (hooks) => hooks.before(call))
+const ask = Effect.flatMap(Hooks, (hooks) => hooks.before(call))
 
 describe("the end of a hook", () => {
   for (const [name, plan] of [
@@ -25,7 +25,7 @@ describe("the end of a hook", () => {
         ({ file }) =>
           Effect.gen(function* () {
             const begun = performance.now()
-            const failure = yield* Effect.flip(before)
+            const failure = yield* Effect.flip(ask)
             const took = performance.now() - begun
             assert.deepStrictEqual(
               [failure.code, failure.message],
@@ -46,7 +46,7 @@ describe("the end of a hook", () => {
       }),
       ({ file }) =>
         Effect.gen(function* () {
-          const running = yield* Effect.forkChild(before)
+          const running = yield* Effect.forkChild(ask)
           const pid = yield* written(file("pid"))
           const grandchild = yield* written(file("grandchild"))
           assert.isTrue(runs(pid) && runs(grandchild))
@@ -69,7 +69,7 @@ describe("the end of a hook", () => {
       ({ file }) =>
         Effect.gen(function* () {
           const begun = performance.now()
-          assert.deepStrictEqual(yield* before, { n: 1 })
+          assert.deepStrictEqual(yield* ask, { n: 1 })
           assert.isBelow(performance.now() - begun, 5_000)
           assert.isFalse(runs(yield* written(file("grandchild"))))
         })
@@ -81,7 +81,7 @@ describe("the end of a hook", () => {
       ({ file }) => ({ before: [hook({ pid: file("pid"), fill: 200_000, sleep: 1 }, { on_failure: "block" })] }),
       ({ file }) =>
         Effect.gen(function* () {
-          const failure = yield* Effect.flip(before)
+          const failure = yield* Effect.flip(ask)
           assert.match(failure.message, /more than 65536 bytes/)
           assert.isFalse(runs(yield* written(file("pid"))))
         })
