@@ -129,27 +129,30 @@ describe("a before_tool hook", () => {
     ["too much output", { fill: 70_000 }, /it printed more than 65536 bytes/]
   ]
 
-  it.live("failures: warn goes on with the arguments as they were, block is hook_failed", () =>
-    withHooks(
-      () => ({
-        before: [
-          hook({ print: { decision: "allow", arguments: { was: "this" } } }, { tools: ["warn*"] }),
-          ...failures.flatMap(([, plan], at) => [
-            hook(plan, { tools: [`warn${at}`] }),
-            hook(plan, { tools: [`block${at}`], on_failure: "block" })
-          ])
-        ]
-      }),
-      () =>
-        Effect.gen(function* () {
-          for (const [at, [name, , message]] of failures.entries()) {
-            assert.deepStrictEqual(yield* ask({ tool: `warn${at}` }), { was: "this" }, name)
-            const failure = yield* Effect.flip(ask({ tool: `block${at}` }))
-            assert.strictEqual(failure.code, "hook_failed", name)
-            assert.match(failure.message, message, name)
-          }
-        })
-    )
+  it.live(
+    "failures: warn goes on with the arguments as they were, block is hook_failed",
+    () =>
+      withHooks(
+        () => ({
+          before: [
+            hook({ print: { decision: "allow", arguments: { was: "this" } } }, { tools: ["warn*"] }),
+            ...failures.flatMap(([, plan], at) => [
+              hook(plan, { tools: [`warn${at}`] }),
+              hook(plan, { tools: [`block${at}`], on_failure: "block" })
+            ])
+          ]
+        }),
+        () =>
+          Effect.gen(function* () {
+            for (const [at, [name, , message]] of failures.entries()) {
+              assert.deepStrictEqual(yield* ask({ tool: `warn${at}` }), { was: "this" }, name)
+              const failure = yield* Effect.flip(ask({ tool: `block${at}` }))
+              assert.strictEqual(failure.code, "hook_failed", name)
+              assert.match(failure.message, message, name)
+            }
+          })
+      ),
+    60_000
   )
 
   it.live("one that cannot be started is a failure, too", () =>
