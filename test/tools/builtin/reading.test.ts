@@ -195,6 +195,19 @@ describe("find and grep", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("pass over FIFOs and links in the searched folder and do not wait for them", () =>
+    Effect.gen(function* () {
+      const bench = yield* makeBench()
+      execFileSync("mkfifo", [join(bench.workspace, "pipe.txt")])
+      symlinkSync("/dev/zero", join(bench.workspace, "zero.txt"))
+      bench.write("a.txt", "needle")
+      const started = performance.now()
+      assert.strictEqual((yield* bench.call("grep", { pattern: "needle" })).output?.text, "a.txt:1:needle")
+      assert.strictEqual((yield* bench.call("find", { pattern: "*.txt" })).output?.text, "a.txt")
+      assert.isBelow(performance.now() - started, 3000)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("leave out $MC_HOME where it lies in the searched folder", () =>
     Effect.gen(function* () {
       const bench = yield* makeBench()
