@@ -169,6 +169,16 @@ describe("closing the scope of a child", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("ends what cleared its environment but stayed in the group, and ignores SIGTERM", () =>
+    Effect.gen(function* () {
+      const { left } = yield* closing(
+        "env -i bash -c 'trap \"\" TERM; echo $$; while :; do sleep 0.05; done' & wait",
+        1
+      )
+      assert.deepStrictEqual(left, [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("ends the descendants also when the child itself has ended long before", () =>
     Effect.gen(function* () {
       const { left } = yield* closing("sleep 300 & echo $!; setsid sleep 300 & echo $!; exit 0", 2)
