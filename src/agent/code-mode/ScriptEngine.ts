@@ -26,7 +26,7 @@ const FIRST_PAGES = 256
  * much later: the engine does not survive that.
  */
 const STACK_BYTES = 256 * 1024
-/** With so much of its memory taken, an exception without a value is the engine's: there was no room for its value. */
+/** With so much of its memory taken, an exception without a value is the engine's: there was no room for one. */
 const NEARLY_FULL = 0.9
 
 const FILE = "script.js"
@@ -142,14 +142,16 @@ export class ScriptEngine {
 
   private tell(fault: ScriptFault, error: QuickJSHandle): void {
     const isNull = this.vm.typeof(error) === "object" && this.vm.eq(error, this.vm.null)
-    const hadNoRoom = isNull && this.memory.buffer.byteLength > this.maxBytes * NEARLY_FULL
+    const isNearlyFull = this.memory.buffer.byteLength > this.maxBytes * NEARLY_FULL
     try {
       const [text, stack] = this.library.explain(error)
-      const isFull = hadNoRoom || text.startsWith("InternalError: out of memory")
+      const isFull = (isNull && isNearlyFull) || text.startsWith("InternalError: out of memory")
       this.fail(isFull ? "heap" : fault, text, lineOf(stack, this.code))
     } catch (failure) {
-      // Telling takes next to nothing: where it fails, there is nothing left.
-      this.fail(failure instanceof EngineException ? "heap" : "engine")
+      if (!(failure instanceof EngineException)) this.fail("engine")
+      // Telling takes next to nothing: where it fails there is nothing left, or the script broke what it takes.
+      else if (isNearlyFull) this.fail("heap")
+      else this.fail(fault, "an exception that cannot be shown")
     }
   }
 
