@@ -16,7 +16,10 @@ import type { RunFailureCode } from "../../protocol/ErrorCode.ts"
 
 /** A model request that failed for good: our own retries are over (product section 2). `message` has at most 256 bytes and no key. */
 export class ModelFailure extends Data.TaggedError("ModelFailure")<{
-  readonly code: Extract<RunFailureCode, "provider_failed" | "provider_unavailable" | "provider_rejected_tool" | "context_limit">
+  readonly code: Extract<
+    RunFailureCode,
+    "provider_failed" | "provider_unavailable" | "provider_rejected_tool" | "context_limit"
+  >
   readonly message: string
 }> {}
 
