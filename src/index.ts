@@ -1,0 +1,37 @@
+/**
+ * `magi-code`: the client. An agent child process as a scoped resource, with tools that this program provides.
+ *
+ * Tools are made by `ToolkitTools` (an `effect/ai` Toolkit) or `PlainTools` (objects with a function), given to `Agent`, and
+ * called by the agent while a turn runs. product section 4.
+ */
+export { Agent, type AgentOpenError, type AgentOptions, type AgentShape, CLOSING_MS } from "./client/Agent.ts"
+export {
+  AgentNotStarted,
+  EventsOverflow,
+  InitializeFailed,
+  LimitExceeded,
+  type RequestError,
+  RequestFailed,
+  RequestIdsExhausted,
+  ToolRefused
+} from "./client/AgentErrors.ts"
+export type { AgentEvent, KnownEvent, UnknownEvent } from "./client/AgentEvent.ts"
+export { type AgentEnd, type AgentLink, fromTransport } from "./client/AgentLink.ts"
+export type { AgentCommand } from "./client/AgentProcess.ts"
+export type { ApprovalQuestion, Approver } from "./client/Approver.ts"
+export {
+  type ClientTool,
+  type ClientTools,
+  none as noTools,
+  ToolFailed,
+  type ToolReplyValue
+} from "./client/ClientTool.ts"
+export * as PlainTools from "./client/PlainTools.ts"
+export { merge as mergeTools } from "./client/Registry.ts"
+export type { PageOf, Sessions } from "./client/Sessions.ts"
+export { type Ending, ToolCall, type ToolCallShape } from "./client/ToolCall.ts"
+export * as ToolkitTools from "./client/ToolkitTools.ts"
+export { type LossCause, TransportLost } from "./client/TransportLost.ts"
+export type { Turn, TurnOutcome } from "./client/Turn.ts"
+export type { ReplySent, TurnEvent } from "./client/TurnEvents.ts"
+export { ownBackend } from "./platform/OwnBackend.ts"
