@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Result, Scope } from "effect"
+import { TestClock } from "effect/testing"
 import { CodeModeLimits } from "../../src/agent/code-mode/CodeModeLimits.ts"
 import { Sandbox } from "../../src/agent/code-mode/Sandbox.ts"
 import type { SandboxFailure } from "../../src/agent/code-mode/SandboxFailure.ts"
@@ -27,6 +28,18 @@ describe("Code Mode: threads (base-protocol 7)", () => {
       }
       times.sort((a, b) => a - b)
       assert.isBelow(times[2] ?? 1000, 50, `${times}`)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("the first spare is started soon after it is asked for, not at once, and never twice", () =>
+    Effect.gen(function* () {
+      const pool = yield* SandboxPool
+      yield* pool.warmSoon
+      yield* pool.warmSoon
+      yield* TestClock.adjust("199 millis")
+      assert.strictEqual(yield* pool.alive, 0)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* pool.alive, 1)
     }).pipe(Effect.provide(layer()))
   )
 

@@ -30,8 +30,8 @@ export interface SandboxShape {
     readonly code: string
     readonly host: CodeModeHost
   }) => Effect.Effect<Json, Failure.SandboxFailure>
-  /** Makes the next script start faster. Does not wait. */
-  readonly warm: Effect.Effect<void>
+  /** Has the first script start faster: one may come. Does not wait. */
+  readonly warmSoon: Effect.Effect<void>
 }
 
 export class Sandbox extends Context.Service<Sandbox, SandboxShape>()("magi-code/agent/code-mode/Sandbox") {
@@ -65,7 +65,7 @@ const make = (pool: SandboxPoolShape): SandboxShape => {
     })
 
   return {
-    warm: pool.warm,
+    warmSoon: pool.warmSoon,
     run: Effect.fn("code_mode.script")(function* ({ code, host }) {
       if (Buffer.byteLength(code) > bounds.source_bytes) return yield* Failure.sourceTooLarge(bounds)
       const began = yield* Clock.monotonicTimeNanos

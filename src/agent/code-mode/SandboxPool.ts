@@ -9,6 +9,9 @@ import { type CodeModeBounds, CodeModeLimits } from "./CodeModeLimits.ts"
 import type { SandboxFailure } from "./SandboxFailure.ts"
 import * as SandboxThread from "./SandboxThread.ts"
 
+/** Starting up is not held up for a spare, and a process that ends at once needs none. */
+const SPARE_DELAY_MS = 200
+
 interface Owned {
   readonly thread: SandboxThread.SandboxThread
   readonly end: Effect.Effect<void>
@@ -20,6 +23,8 @@ export interface SandboxPoolShape {
   readonly take: Effect.Effect<SandboxThread.SandboxThread, SandboxFailure, Scope.Scope>
   /** Starts a spare if there is none, without waiting for it: after a script, and when one is likely to come. */
   readonly warm: Effect.Effect<void>
+  /** The same a little later, when the process has started and has time. */
+  readonly warmSoon: Effect.Effect<void>
   /** Threads that have not ended yet, the spare included. */
   readonly alive: Effect.Effect<number>
 }
@@ -27,7 +32,7 @@ export interface SandboxPoolShape {
 export class SandboxPool extends Context.Service<SandboxPool, SandboxPoolShape>()(
   "magi-code/agent/code-mode/SandboxPool"
 ) {
-  /** Closing the layer's scope ends every thread. No thread is started before `warm` or the first script. */
+  /** Closing the layer's scope ends every thread. No thread is started before it is asked for. */
   static readonly layer = Layer.effect(
     SandboxPool,
     Effect.suspend(() => make(CodeModeLimits))
@@ -82,6 +87,7 @@ const make = (bounds: CodeModeBounds): Effect.Effect<SandboxPoolShape, never, Sc
       bounds,
       take: Effect.acquireRelease(acquire, (owned) => owned.end).pipe(Effect.map(({ thread }) => thread)),
       warm,
+      warmSoon: Effect.asVoid(Effect.forkIn(Effect.delay(warm, SPARE_DELAY_MS), scope)),
       alive: Effect.sync(() => alive)
     }
   })

@@ -49,6 +49,7 @@ const rejected = ({ message, rule }: ResultRejected): ToolFailure =>
 export const codeModeTool: Effect.Effect<AgentTool, never, Sandbox | ProtectedResults> = Effect.gen(function* () {
   const sandbox = yield* Sandbox
   const results = yield* ProtectedResults
+  yield* sandbox.warmSoon
   return {
     name: "code_mode",
     description,
