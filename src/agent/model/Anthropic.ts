@@ -6,14 +6,13 @@
 import Anthropic from "@anthropic-ai/sdk"
 import { Effect, Result } from "effect"
 import type { LanguageModel } from "effect/ai"
-import type { Json } from "../../protocol/Json.ts"
 import { AnthropicReader } from "./AnthropicEvents.ts"
 import type { Asked } from "./Attempt.ts"
 import type { ModelFailure } from "./Models.ts"
 import { factsOf, keyOf, languageModel, offeredTools, type ProviderOptions } from "./Provider.ts"
 import { failure } from "./ProviderFailure.ts"
 import { type Exchange, providerFetch } from "./ProviderFetch.ts"
-import { type ProviderError, providerError, retryAfter } from "./Refusal.ts"
+import type { Refusal } from "./Refusal.ts"
 import { type WireMessage, wireHistory } from "./WireHistory.ts"
 
 const PUBLIC_URL = "https://api.anthropic.com"
@@ -96,12 +95,11 @@ const effortOf = (options: ProviderOptions): Result.Result<Pick<Request, "output
     : Result.succeed({ output_config: { effort } })
 }
 
-/** What the package threw, where the provider said no. A lost connection is none of its errors. */
-const refusal = (error: unknown): ProviderError | undefined =>
+const refusal = (error: unknown): Refusal | undefined =>
   error instanceof Anthropic.APIError &&
   !(error instanceof Anthropic.APIConnectionError) &&
   !(error instanceof Anthropic.APIUserAbortError)
-    ? providerError(error.status, retryAfter(error.headers, Date.now()), error.error as Json | undefined, "")
+    ? { status: error.status, headers: error.headers, error: error.error }
     : undefined
 
 /** The model; fails where the provider's key is missing or a setting makes no sense. No request is made. */

@@ -26,6 +26,7 @@ export class AnthropicReader implements ResponseReader<Json> {
   private readonly blocks = new Map<number, Block>()
   private readonly calls: Array<PartialCall> = []
   private texts = 0
+  private sawEvents = false
   private started = false
   private stopped = false
   private stopReason: string | undefined = undefined
@@ -36,6 +37,7 @@ export class AnthropicReader implements ResponseReader<Json> {
   }
 
   push(event: Json): Parts | AttemptFailed {
+    this.sawEvents = true
     const data = object(event)
     const index = count(data?.["index"]) ?? 0
     switch (data?.["type"]) {
@@ -66,7 +68,9 @@ export class AnthropicReader implements ResponseReader<Json> {
 
   end(_complete: boolean): Parts | AttemptFailed {
     if (!this.started) {
-      return unavailable(`provider "${this.provider}" ended its response before it began`)
+      return this.sawEvents
+        ? refused("provider_failed", `provider "${this.provider}" did not answer with a Messages stream`)
+        : unavailable(`provider "${this.provider}" ended its response before it began`)
     }
     if (this.stopReason === undefined && !this.stopped) {
       return unavailable(`provider "${this.provider}" was lost in the middle of a response`)

@@ -3,12 +3,19 @@
  *
  * product section 2 (providers); base-protocol section 4 (an accepted cancel ends the run in time).
  */
-import { Cause, Effect, Stream } from "effect"
+import { Cause, Clock, Effect, Stream } from "effect"
 import type { Response } from "effect/ai"
 import type { Json } from "../../protocol/Json.ts"
 import { AttemptFailed, refused, unavailable } from "./ProviderFailure.ts"
 import { type Exchange, makeExchange, watch } from "./ProviderFetch.ts"
-import { fromProviderError, type ProviderError, type RequestFacts } from "./Refusal.ts"
+import {
+  fromProviderError,
+  providerError,
+  type Refusal,
+  type RequestFacts,
+  refusalBody,
+  retryAfter
+} from "./Refusal.ts"
 import type { Parts, ResponseReader } from "./ResponseReader.ts"
 
 /** How a provider's package is asked. */
@@ -17,8 +24,8 @@ export interface Asked {
   readonly reader: () => ResponseReader<Json>
   /** Sends the request; resolves with the events once the provider has accepted it. */
   readonly open: (exchange: Exchange) => Promise<AsyncIterable<unknown>>
-  /** What the package threw, as a refusal; `undefined` when it is none. */
-  readonly refusal: (error: unknown) => ProviderError | undefined
+  /** What the package threw, where the provider said no; `undefined` for anything else, a lost connection too. */
+  readonly refusal: (error: unknown) => Refusal | undefined
   readonly idleMs: number
 }
 
@@ -33,11 +40,15 @@ const connectionCode = (error: unknown): string => {
 }
 
 /** Errors thrown while something was sent or read. Their messages may repeat headers: only codes are told. */
-const classify = (asked: Asked, exchange: Exchange, error: unknown): AttemptFailed => {
+const classify = (asked: Asked, exchange: Exchange, error: unknown, wallMs: number): AttemptFailed => {
   const who = `provider "${asked.facts.provider}"`
   if (exchange.fault !== undefined) return faulted(asked, exchange)
   const refusal = asked.refusal(error)
-  if (refusal !== undefined) return fromProviderError(refusal, asked.facts)
+  if (refusal !== undefined) {
+    const waited = retryAfter(refusal.headers, wallMs)
+    const body = exchange.refused.length > 0 ? refusalBody(exchange.refused.toString()) : refusal.error
+    return fromProviderError(providerError(refusal.status, waited, body), asked.facts)
+  }
   if (error instanceof SyntaxError) return refused("provider_failed", `${who} sent an event that is not JSON`)
   const code = connectionCode(error)
   if (code === "ERR_INVALID_URL") return refused("provider_failed", `${who} has a base_url that is no URL`)
@@ -72,7 +83,8 @@ export const attempt = (asked: Asked): Stream.Stream<Response.StreamPartEncoded,
     Effect.gen(function* () {
       const exchange = yield* makeExchange
       yield* Effect.forkScoped(watch(exchange, asked.idleMs))
-      const fail = (error: unknown) => classify(asked, exchange, error)
+      const clock = yield* Clock.Clock
+      const fail = (error: unknown) => classify(asked, exchange, error, clock.currentTimeMillisUnsafe())
       const events = yield* Effect.tryPromise({ try: () => asked.open(exchange), catch: fail })
       if (notAStream.test(exchange.contentType ?? "")) {
         return Stream.fail(

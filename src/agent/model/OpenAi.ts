@@ -7,14 +7,13 @@
 import { Effect, Result } from "effect"
 import type { LanguageModel } from "effect/ai"
 import OpenAI from "openai"
-import type { Json } from "../../protocol/Json.ts"
 import type { Asked } from "./Attempt.ts"
 import type { ModelFailure } from "./Models.ts"
 import { OpenAiReader } from "./OpenAiChunks.ts"
 import { factsOf, keyOf, languageModel, offeredTools, type ProviderOptions } from "./Provider.ts"
 import { failure } from "./ProviderFailure.ts"
 import { type Exchange, providerFetch } from "./ProviderFetch.ts"
-import { type ProviderError, providerError, retryAfter } from "./Refusal.ts"
+import type { Refusal } from "./Refusal.ts"
 import { type WireMessage, wireHistory } from "./WireHistory.ts"
 
 const PUBLIC_URL = "https://api.openai.com/v1"
@@ -67,13 +66,12 @@ const effortOf = (options: ProviderOptions): Result.Result<Pick<Request, "reason
     : Result.succeed({ reasoning_effort: effort })
 }
 
-/** What the package threw, where the provider said no. A lost connection is none of its errors. */
-const refusal = (error: unknown): ProviderError | undefined =>
-  error instanceof OpenAI.APIError && !(error instanceof OpenAI.APIConnectionError) && error.error !== undefined
-    ? providerError(error.status, retryAfter(error.headers, Date.now()), error.error as Json, "")
-    : error instanceof OpenAI.APIError && typeof error.status === "number"
-      ? providerError(error.status, retryAfter(error.headers, Date.now()), undefined, "")
-      : undefined
+const refusal = (error: unknown): Refusal | undefined =>
+  error instanceof OpenAI.APIError &&
+  !(error instanceof OpenAI.APIConnectionError) &&
+  !(error instanceof OpenAI.APIUserAbortError)
+    ? { status: error.status, headers: error.headers, error: error.error }
+    : undefined
 
 /** The model; fails where the provider's key is missing or a setting makes no sense. No request is made. */
 export const make = (options: ProviderOptions): Effect.Effect<LanguageModel.LanguageModel, ModelFailure> =>

@@ -35,6 +35,7 @@ export class OpenAiReader implements ResponseReader<Json> {
   private readonly calls: Array<PartialCall> = []
   /** Calls by the `index` that their pieces name. */
   private readonly byIndex = new Map<number, PartialCall>()
+  private sawEvents = false
   private sawChoices = false
   private sawRefusal = false
   private finish: string | undefined = undefined
@@ -46,6 +47,7 @@ export class OpenAiReader implements ResponseReader<Json> {
 
   push(chunk: Json): Parts | AttemptFailed {
     const event = object(chunk)
+    this.sawEvents = true
     if (event === undefined) return []
     this.usage = object(event["usage"]) ?? object(object(event["x_groq"])?.["usage"]) ?? this.usage
     if (!Array.isArray(event["choices"])) return []
@@ -77,7 +79,7 @@ export class OpenAiReader implements ResponseReader<Json> {
 
   end(complete: boolean): Parts | AttemptFailed {
     if (!this.sawChoices) {
-      return complete || this.usage !== undefined
+      return complete || this.sawEvents
         ? refused("provider_failed", `provider "${this.provider}" did not answer with a Chat Completions stream`)
         : unavailable(`provider "${this.provider}" ended its response before it began`)
     }

@@ -7,6 +7,7 @@
  *
  * product section 2 (credentials never follow a redirect; no key anywhere).
  */
+import { Buffer } from "node:buffer"
 import { Clock, Effect } from "effect"
 
 /** Milliseconds without a byte from the provider. Below the 300 s after which Node's own fetch gives up. */
@@ -29,6 +30,8 @@ export class Exchange {
   contentType: string | undefined = undefined
   /** The last bytes of the response as Latin-1: enough to see whether `[DONE]` was among them. */
   tail = ""
+  /** The body of a refusal, as far as it is read: the packages keep only what has the shape they expect. */
+  refused = Buffer.alloc(0)
   private heardAt: bigint
   private readonly now: () => bigint
 
@@ -91,6 +94,7 @@ const meter = (exchange: Exchange, ok: boolean): TransformStream<Uint8Array, Uin
       exchange.heard()
       total += chunk.length
       if (!ok) {
+        exchange.refused = Buffer.concat([exchange.refused, chunk]).subarray(0, REFUSAL_BYTES)
         controller.enqueue(chunk)
         if (total > REFUSAL_BYTES) controller.terminate()
         return

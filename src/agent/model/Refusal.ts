@@ -4,7 +4,6 @@
  * product section 2: a 400 that names a tool or its index is `provider_rejected_tool`; 429, 5xx and no connection are worth
  * another attempt and end as `provider_unavailable`; everything else is `provider_failed`.
  */
-import { isJsonObject, type Json } from "../../protocol/Json.ts"
 import { type AttemptFailed, refused, unavailable } from "./ProviderFailure.ts"
 import { providerWords } from "./ProviderText.ts"
 
@@ -19,7 +18,14 @@ export interface RequestFacts {
   readonly tools: ReadonlyArray<string>
 }
 
-/** A refusal as both packages report it. Inside of a stream there is no status. */
+/** A refusal as both packages throw it. Inside of a stream there is no status. */
+export interface Refusal {
+  readonly status: number | undefined
+  readonly headers: Headers | undefined
+  readonly error: unknown
+}
+
+/** A refusal as it was understood. */
 export interface ProviderError {
   readonly status: number | undefined
   readonly retryAfterMs: number | null
@@ -32,27 +38,47 @@ export interface ProviderError {
 
 const WORDS = 160
 
-const string = (value: Json | undefined): string =>
+const member = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+
+const string = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : ""
+
+/** A refusal's body: JSON, or its text. */
+export const refusalBody = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return /^\s*</.test(text) ? "" : text
+  }
+}
 
 /** The error object of a body or an event: `{error: {...}}`, or the members themselves, or a text. */
 export const providerError = (
   status: number | undefined,
   retryAfterMs: number | null,
-  body: Json | undefined,
-  fallback: string
+  body: unknown
 ): ProviderError => {
-  const inner = isJsonObject(body) && isJsonObject(body["error"]) ? body["error"] : body
-  if (!isJsonObject(inner)) {
-    const message = typeof inner === "string" ? inner : isJsonObject(body) ? string(body["message"]) : ""
-    return { status, retryAfterMs, message: message || fallback, code: "", type: "", param: "" }
-  }
-  const message = string(inner["message"]) || string(inner["detail"]) || fallback
-  const error = { message, code: string(inner["code"]), type: string(inner["type"]), param: string(inner["param"]) }
+  const inner = member(body, "error") ?? body
+  const detail = member(inner, "detail")
+  const message =
+    string(inner) ||
+    string(member(inner, "message")) ||
+    string(detail) ||
+    (typeof detail === "object" && detail !== null ? JSON.stringify(detail) : "") ||
+    string(member(body, "message"))
+  const code = string(member(inner, "code"))
   // Some servers put the status into the error of a stream.
-  const told = Number(string(inner["status_code"]) || error.code)
+  const told = Number(string(member(inner, "status_code")) || code)
   const inside = Number.isInteger(told) && told >= 400 && told < 600 ? told : undefined
-  return { status: status ?? inside, retryAfterMs, ...error }
+  return {
+    status: status ?? inside,
+    retryAfterMs,
+    message,
+    code,
+    type: string(member(inner, "type")),
+    param: string(member(inner, "param"))
+  }
 }
 
 /** `retry-after-ms`, or `retry-after` in seconds or as a date; `null` for anything else. */
