@@ -139,6 +139,7 @@ describe("protected results", () => {
       yield* Scope.close(scope, Exit.void)
       process.off("worker", started)
       assert.isTrue(Exit.isFailure(yield* Fiber.await(waiting)))
+      assert.strictEqual((yield* Effect.flip(protect({ text: "later" }, 100))).rule, "unscannable")
       assert.isAtLeast(threads.length, 1)
       // A thread that has ended has no number any more.
       assert.deepStrictEqual([...new Set(threads.map(({ threadId }) => threadId))], [-1])
@@ -169,7 +170,8 @@ describe("a thread that does not answer", () => {
         )
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const scanner = yield* makeScanner([], start)
+          const scanner = yield* makeScanner([], start, { spareMs: 0 })
+          yield* Effect.sleep(20)
           const begun = performance.now()
           const verdicts = yield* Effect.all([scanner.scan({ text: "a" }, 1), scanner.scan({ text: "b" }, 1)], {
             concurrency: 2

@@ -4,7 +4,7 @@
  *
  * base-protocol section 6, Redaction: 50 ms of CPU, 250 ms in all, off the protocol's thread.
  */
-import { Deferred, Effect, Exit, Queue, Scope } from "effect"
+import { Data, Deferred, Effect, Exit, Option, Queue, Scope } from "effect"
 import type { RawResult, Verdict } from "./Redactor.ts"
 import { type ScanThread, startThread } from "./ScanThread.ts"
 
@@ -16,6 +16,9 @@ export const SCAN_MS = 250
 
 /** How long a thread may take to come up, on a machine that is busy with other things. */
 const START_MS = 10_000
+
+/** When the spare begins to warm up if no result has come until then. */
+const SPARE_MS = 1000
 
 export interface Scanner {
   /** The verdict on a result. Never fails; what cannot be scanned is rejected as `unscannable`. */
@@ -39,19 +42,42 @@ const unscannable = ({ structured }: RawResult): Verdict => ({
   path: structured === undefined ? "/text" : "/structured"
 })
 
+/** A thread did not answer in its time. */
+class Late extends Data.TaggedError("Late") {}
+
 /**
- * A scanner that lives as long as its scope. Its threads begin to warm up at once; nobody waits for them here. `start`
- * and `startMs` are for tests.
+ * `effect`, or `Late` after `millis`. What has arrived by then counts, also when this process itself was held up so that
+ * the clock is looked at first.
+ */
+const within = <A, E>(effect: Effect.Effect<A, E>, millis: number): Effect.Effect<A, E | Late> =>
+  Effect.raceFirst(effect, lateAfter(millis))
+
+const lateAfter = Effect.fnUntraced(function* (millis: number) {
+  yield* Effect.sleep(millis)
+  yield* arrivals
+  return yield* new Late()
+})
+
+/** Lets the messages that wait be taken. */
+const arrivals = Effect.callback<void>((resume) => {
+  const handle = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(handle))
+})
+
+/**
+ * A scanner that lives as long as its scope. Its first thread begins to warm up at once; nobody waits for it here. `start`
+ * and the times are for tests.
  */
 export const makeScanner = (
   secrets: ReadonlyArray<string>,
   start: (secrets: ReadonlyArray<string>) => Effect.Effect<ScanThread, never, Scope.Scope> = startThread,
-  { startMs = START_MS }: { readonly startMs?: number } = {}
+  { spareMs = SPARE_MS, startMs = START_MS }: { readonly spareMs?: number; readonly startMs?: number } = {}
 ): Effect.Effect<Scanner, never, Scope.Scope> =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     const jobs = yield* Queue.unbounded<Job>()
     const waiting = new Set<Job>()
+    let closed = false
 
     const open = Effect.gen(function* () {
       const own = yield* Scope.fork(scope)
@@ -67,8 +93,8 @@ export const makeScanner = (
     /** Scans a job in a lane; `false`: the lane's thread is of no more use. */
     const attempt = ({ thread }: Lane, job: Job): Effect.Effect<boolean> =>
       Effect.gen(function* () {
-        yield* Effect.timeout(thread.ready, startMs)
-        const verdict = yield* Effect.timeout(
+        yield* within(thread.ready, startMs)
+        const verdict = yield* within(
           thread.scan({ result: job.result, maxBytes: job.maxBytes, maxCpu: SCAN_CPU_MS }),
           SCAN_MS
         )
@@ -88,22 +114,24 @@ export const makeScanner = (
 
     const work = Effect.gen(function* () {
       let active = yield* open
-      // The spare costs no start-up time: it begins once the first thread is up.
-      yield* Effect.exit(Effect.timeout(active.thread.ready, startMs))
-      let spare = yield* open
+      let spare: Lane | undefined
       while (true) {
-        const job = yield* Queue.take(jobs)
-        if (!waiting.has(job)) continue
-        if (yield* attempt(active, job)) continue
-        const dead = active
-        active = spare
-        yield* Effect.forkIn(Scope.close(dead.scope, Exit.void), scope, { startImmediately: true })
-        spare = yield* open
+        // The spare takes nothing away from the start of the process: it begins a little later, or after the first result.
+        const first = spare === undefined ? yield* Effect.timeoutOption(Queue.take(jobs), spareMs) : Option.none()
+        if (Option.isNone(first)) spare ??= yield* open
+        const job = Option.isSome(first) ? first.value : yield* Queue.take(jobs)
+        if (waiting.has(job) && !(yield* attempt(active, job))) {
+          yield* Effect.forkIn(Scope.close(active.scope, Exit.void), scope, { startImmediately: true })
+          active = spare ?? (yield* open)
+          spare = undefined
+        }
+        spare ??= yield* open
       }
     })
 
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
+        closed = true
         for (const job of waiting) settle(job, unscannable(job.result))
       })
     )
@@ -112,6 +140,7 @@ export const makeScanner = (
     return {
       scan: (result, maxBytes) =>
         Effect.suspend(() => {
+          if (closed) return Effect.succeed(unscannable(result))
           const job: Job = { result, maxBytes, verdict: Deferred.makeUnsafe() }
           waiting.add(job)
           Queue.offerUnsafe(jobs, job)
