@@ -24,7 +24,7 @@ class RecordNotFound extends Schema.TaggedError<RecordNotFound>()("RecordNotFoun
 const LookupRecord = Tool.make("lookup_record", {
   description: "Look up a record by its identifier.",
   parameters: Schema.Struct({
-    record_id: Schema.String.check(Schema.isPattern(/^R-[0-9]{1,6}$/)).annotate({
+    record_id: Schema.String.check(Schema.isPattern(/^R-[0-9]{1,6}$/u)).annotate({
       description: "The identifier, such as R-17."
     })
   }),

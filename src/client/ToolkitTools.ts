@@ -34,6 +34,9 @@ export type Requirements<Tools extends AnyTools> =
 /**
  * Checks the tools, each under `client__` and its name. A success becomes the structured value, encoded by its schema; a
  * typed failure an `error` reply with its message and its encoded form; `needsApproval` asks the agent's approver.
+ *
+ * A `RegExp` with the `u` flag in the parameters becomes a `pattern`, which is matched in linear time before the parameters are
+ * decoded. One without it is no pattern of JSON Schema: `effect` leaves it out, and it stays in the toolkit's own decoder.
  */
 export const make = <Tools extends AnyTools>(
   toolkit: Toolkit.Toolkit<Tools>
