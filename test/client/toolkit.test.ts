@@ -14,7 +14,7 @@ const call = (approve: (summary: string) => boolean = () => false): ToolCallShap
   name: "client__x",
   deadline: 0n,
   remainingMs: Effect.succeed(1234),
-  ending: Effect.sync(() => undefined),
+  ending: Effect.undefined,
   approve: (summary) => Effect.sync(() => approve(summary))
 })
 
