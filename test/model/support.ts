@@ -20,7 +20,7 @@ export interface Asked {
   readonly gone: Promise<number>
 }
 
-export type Answer = (response: ServerResponse, asked: Asked, n: number) => void | Promise<void>
+export type Answer = (response: ServerResponse, asked: Asked, n: number) => unknown
 
 export interface Server {
   readonly url: string
