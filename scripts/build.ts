@@ -7,7 +7,7 @@
  * - `lib/` is the library as modules; its imports of `effect` are made deep, so that it loads only what it uses.
  */
 import { spawnSync } from "node:child_process"
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { type BuildOptions, build, type Plugin } from "esbuild"
@@ -101,6 +101,12 @@ if (workers.length > 0) {
     outdir: at("dist/workers")
   })
 }
+
+// Code Mode's engine: the worker takes its WebAssembly from the file beside it.
+copyFileSync(
+  at("node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm"),
+  at("dist/workers/emscripten-module.wasm")
+)
 
 const tsc = spawnSync(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", at("tsconfig.build.json")], {
   stdio: "inherit"

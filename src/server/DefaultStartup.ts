@@ -1,0 +1,94 @@
+/**
+ * The backend that `magi-code serve` starts: settings of `$MC_HOME` and the workspace, their models, the durable store,
+ * built-in, MCP and client tools. Every layer here lives in the backend's scope and ends with it.
+ */
+import { homedir } from "node:os"
+import { join } from "node:path"
+import { Effect, Layer } from "effect"
+import * as ApprovalsLive from "../agent/ApprovalsLive.ts"
+import { codeModeTool } from "../agent/code-mode/codeModeTool.ts"
+import { Sandbox } from "../agent/code-mode/Sandbox.ts"
+import { SandboxPool } from "../agent/code-mode/SandboxPool.ts"
+import { HooksLive } from "../agent/hooks/HooksLive.ts"
+import { checkConfigured } from "../agent/model/Configured.ts"
+import * as ModelsLive from "../agent/model/ModelsLive.ts"
+import * as RunnerLive from "../agent/RunnerLive.ts"
+import * as BrokerLive from "../broker/BrokerLive.ts"
+import { ProtectedResultsLive } from "../broker/protected/ProtectedResultsLive.ts"
+import { Children } from "../platform/Children.ts"
+import { loadSettings } from "../settings/loadSettings.ts"
+import { type EffectiveSettings, Settings } from "../settings/Settings.ts"
+import { SqliteSessionStore } from "../store/SqliteSessionStore.ts"
+import { builtinTools } from "../tools/builtin/BuiltinTools.ts"
+import * as ClientTools from "../tools/client/ClientTools.ts"
+import { type Startup, StartupFailed, type StartupInput } from "./Startup.ts"
+
+/** `MC_HOME`, default `~/.magi-code` (base-protocol section 1). */
+export const mcHome = (env: NodeJS.ProcessEnv): string => env.MC_HOME || join(homedir(), ".magi-code")
+
+/** The selected provider must have its key before anything is asked of it. */
+const checkProvider = (settings: EffectiveSettings) => {
+  const provider = settings.providers.get(settings.model.provider)
+  const lacking = provider === undefined ? undefined : checkConfigured(provider)
+  return lacking === undefined
+    ? Effect.void
+    : Effect.fail(
+        new StartupFailed({
+          code: "provider_unconfigured",
+          message: `the provider ${settings.model.provider} cannot be used: ${lacking}`,
+          path: "/model/provider"
+        })
+      )
+}
+
+/** All tools but `subagents`, in catalogue order: built-in, Code Mode, MCP, client. */
+const runnerLayer = ({ admission }: StartupInput, settings: EffectiveSettings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const children = yield* Children
+      const codeMode = settings.capabilities.code_mode.enabled ? [yield* codeModeTool] : []
+      const mcp = yield* startServers(settings)
+      const client = yield* ClientTools.make(admission.clientTools ?? [])
+      return RunnerLive.layer({
+        tools: [...builtinTools({ settings, children }), ...codeMode, ...mcp, ...client],
+        cards: admission.cards
+      })
+    })
+  )
+
+/** MCP is loaded only where the settings name a server. */
+const startServers = (settings: EffectiveSettings) =>
+  settings.mcp.length === 0
+    ? Effect.succeed([])
+    : Effect.gen(function* () {
+        const { startMcp } = yield* Effect.promise(() => import("../tools/mcp/startMcp.ts"))
+        const { tools, notices } = yield* startMcp(settings)
+        for (const notice of notices) yield* Effect.logWarning(notice)
+        return tools
+      }).pipe(
+        Effect.catchTag("McpFailed", (error) =>
+          Effect.fail(new StartupFailed({ code: "mcp_failed", message: error.message, path: error.path }))
+        )
+      )
+
+export const defaultStartup: Startup = (input) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { instanceId, workspace } = input
+      const home = mcHome(process.env)
+      const settings = yield* loadSettings({ home, workspace, env: process.env }).pipe(
+        Effect.mapError(({ code, message, path }) => new StartupFailed({ code, message, path }))
+      )
+      yield* checkProvider(settings)
+      const base = Layer.mergeAll(
+        Layer.succeed(Settings, settings),
+        Children.layer({ mark: instanceId, home, secretEnv: settings.secretEnv }),
+        SqliteSessionStore.layer({ home })
+      )
+      return runnerLayer(input, settings).pipe(
+        Layer.provideMerge(Layer.mergeAll(HooksLive, ApprovalsLive.layer, BrokerLive.layer({ instanceId }))),
+        Layer.provideMerge(Layer.mergeAll(ProtectedResultsLive, ModelsLive.layer, Layer.provide(Sandbox.layer, SandboxPool.layer))),
+        Layer.provideMerge(base)
+      )
+    })
+  )
