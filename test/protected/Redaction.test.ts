@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { makeRedactor } from "../../src/broker/protected/Redactor.ts"
 import type { Json } from "../../src/protocol/Json.ts"
+import { cases } from "../protocol/corpus.ts"
 import { redact, redactJson, redactText } from "./support.ts"
 
 const R = "[redacted]"
@@ -37,6 +38,31 @@ describe("name=value and name: value in strings", () => {
     ["next_page_token=abc", "next_page_token=abc"],
     ["token://host/path", "token://host/path"],
     ["tokens: 5, monkey: 6", "tokens: 5, monkey: 6"]
+  ] as const)("%j", async ([text, wanted]) => {
+    assert.strictEqual(await redact(text), wanted)
+  })
+})
+
+describe("values of secret names without a separator between", () => {
+  it.for([
+    ["<apiKey>\n  SENTINEL\n</apiKey>", `<apiKey>\n  ${R}\n</apiKey>`],
+    ["<ns:Password a='1'>SENTINEL</ns:Password>", `<ns:Password a='1'>${R}</ns:Password>`],
+    ["login --password SENTINEL --user x", `login --password ${R} --user x`],
+    ["-ClientSecret 'SENTINEL'", `-ClientSecret '${R}'`],
+    ['setProperty("API_TOKEN", "SENTINEL1")', `setProperty("API_TOKEN", "${R}")`],
+    ['["--token","SENTINEL1"]', `["--token","${R}"]`],
+    ['<add key="Db.Password" value="SENTINEL" />', `<add key="Db.Password" value="${R}" />`],
+    ['{"name": "DB_PASSWORD", "value": "SENTINEL"}', `{"name": "DB_PASSWORD", "value": "${R}"}`],
+    [
+      "- name: DB_PASSWORD\n  value: SENTINEL\n- name: X\n  value: y",
+      `- name: DB_PASSWORD\n  value: ${R}\n- name: X\n  value: y`
+    ],
+    ["curl -s -u bob:SENTINEL \\\n https://example.org", `curl -s -u ${R} \\\n https://example.org`],
+    // Names without values, and words.
+    ["use --token to sign in; <token/>", "use --token to sign in; <token/>"],
+    ["hidden = ['password', 'remember_token']", "hidden = ['password', 'remember_token']"],
+    ["curl -u $USER:$PASS x\nls -u a:b", "curl -u $USER:$PASS x\nls -u a:b"],
+    ['<add key="Size" value="12345678" />', '<add key="Size" value="12345678" />']
   ] as const)("%j", async ([text, wanted]) => {
     assert.strictEqual(await redact(text), wanted)
   })
@@ -260,14 +286,23 @@ describe("any value", () => {
   )
   const text = fc.array(piece, { maxLength: 12 }).map((parts) => parts.join("").toWellFormed())
 
-  it("a protected text is its own protected form", () =>
+  it("a named secret on a line of its own is gone, whatever stands around it", () =>
     fc.assert(
-      fc.asyncProperty(text, async (raw) => {
-        const once = await redact(raw)
-        assert.strictEqual(await redact(once), once)
+      fc.asyncProperty(text, text, fc.stringMatching(/^[A-Za-z0-9]{12,24}$/), async (before, after, secret) => {
+        fc.pre(!before.includes(secret) && !after.includes(secret))
+        for (const line of [`api_key=${secret}`, `"token": "${secret}",`, `Authorization: Basic ${secret}`]) {
+          assert.notInclude(await redact(`${before}\n${line}\n${after}`), secret)
+        }
       }),
       { numRuns: 400 }
     ))
+
+  it("what was protected once stays as it is, over the whole corpus", async () => {
+    for (const { text } of cases<{ readonly text: string }>("secrets")) {
+      const once = await redact(text)
+      assert.strictEqual(await redact(once), once)
+    }
+  })
 
   it("structure stays: the same arrays, the same number of members, numbers and nulls as they were", () => {
     const shape = (value: Json): Json =>
