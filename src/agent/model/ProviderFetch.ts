@@ -88,7 +88,7 @@ const meter = (exchange: Exchange, ok: boolean): TransformStream<Uint8Array, Uin
   let total = 0
   let event = 0
   let line = 0
-  let previous = 0
+  let previous: number | undefined
   return new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       exchange.heard()
@@ -99,7 +99,8 @@ const meter = (exchange: Exchange, ok: boolean): TransformStream<Uint8Array, Uin
         if (total > REFUSAL_BYTES) controller.terminate()
         return
       }
-      for (const byte of chunk) {
+      for (let at = 0; at < chunk.length; at++) {
+        const byte = chunk[at]
         event += 1
         if (byte === LF || byte === CR) {
           if (byte === LF && previous === CR) line = 0
