@@ -46,7 +46,8 @@ const take = (stream: NodeJS.WriteStream): OutStream => {
   })
   return {
     isTerminal,
-    columns: () => stream.columns ?? 80,
+    // Some terminals say that they have none.
+    columns: () => stream.columns || 80,
     raw,
     foreign: isTerminal ? (text) => raw(escapeText(text)) : raw,
     ready: Effect.suspend(() => (stream.writableLength > BACKLOG_BYTES ? written : Effect.void)),

@@ -48,10 +48,12 @@ export const load = Effect.fnUntraced(function* (file: string, misfit: EffectCop
   const { register } = yield* Effect.promise(() => import("tsx/esm/api"))
   // For the rest of the process: a handler may import more when it runs.
   register()
-  const module = yield* Effect.tryPromise({
+  const imported = Effect.tryPromise({
     try: (): Promise<unknown> => import(pathToFileURL(realpathSync(path)).href),
     catch: (thrown) => refuse(reasonOf(thrown, path), thrown)
   })
+  const stuck = Effect.andThen(nothingLeftToDo, refuse("it never finishes loading: a top-level await does not settle"))
+  const module = yield* Effect.raceFirst(imported, stuck)
   const exported = defaultOf(module)
   if (exported === undefined) return yield* refuse(`it has no default export; ${WANTED}`)
   if (Array.isArray(exported)) return { _tag: "Plain", tools: exported } satisfies ToolsExport
@@ -93,6 +95,13 @@ export const toolsOf = (
     ) as Effect.Effect<ClientTools, ToolsFileRefused>
   })
 }
+
+/** Ends when the process would exit, because nothing is left that could still happen. */
+const nothingLeftToDo = Effect.callback<void>((resume) => {
+  const onIdle = () => resume(Effect.void)
+  process.once("beforeExit", onIdle)
+  return Effect.sync(() => process.off("beforeExit", onIdle))
+})
 
 /** A module that was compiled to CommonJS has its default export one level deeper. */
 const defaultOf = (module: unknown): unknown => {
