@@ -43,10 +43,11 @@ export const layer: Layer.Layer<Approvals, never, EventWriter | ProtectedResults
     const pending = new Map<string, PendingApproval>()
 
     /** The one transition that ends an approval; the losers find it gone. */
-    const settle = (id: string, reason: Closing, verdict: Verdict): boolean => {
+    const settle = (id: string, reason: Closing, verdict: Verdict, acknowledge?: () => void): boolean => {
       const found = pending.get(id)
       if (!found) return false
       pending.delete(id)
+      acknowledge?.()
       const { runId, sessionId } = found.identity
       writer.placeEvent({
         event: "approval.closed",
@@ -119,11 +120,11 @@ export const layer: Layer.Layer<Approvals, never, EventWriter | ProtectedResults
 
     return Approvals.of({
       request,
-      answer: ({ allow, approvalId, runId }) =>
+      answer: ({ allow, approvalId, runId }, acknowledge) =>
         Effect.sync(
           () =>
             pending.get(approvalId)?.identity.runId === runId &&
-            settle(approvalId, "answered", allow ? "allowed" : "denied")
+            settle(approvalId, "answered", allow ? "allowed" : "denied", acknowledge)
         ),
       pending: Effect.sync(() => pending.size)
     })
