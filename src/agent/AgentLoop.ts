@@ -4,7 +4,7 @@
  * The calls of one response run concurrently; the model gets their results in call order. Every response and every call
  * is on disk before the next request (base-protocol section 5, required appends).
  */
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { uuid } from "../platform/Ids.ts"
 import { splitText } from "../protocol/CompactJson.ts"
 import { DELTA_BYTES, RECONCILE_BYTES } from "../protocol/Limits.ts"
@@ -103,10 +103,20 @@ export const run = (options: LoopOptions): Effect.Effect<string, ModelFailure> =
       }
       if (!(yield* journal.require([record]))) return yield* stopped
       if (text !== "") yield* reconcile(messageId, text)
-      yield* Effect.forEach(calls, (call) => pipeline.call(agent, "direct", call), {
-        concurrency: "unbounded",
-        discard: true
-      })
+      yield* makeCalls(agent, pipeline, calls)
       if (state.stop) return yield* stopped
     }
   })
+
+/** The calls of one response, all at once. */
+const makeCalls = (agent: AgentScope, pipeline: ToolPipelineShape, calls: ReadonlyArray<RecordedCall>) => {
+  const places = calls.map((call) => ({ call, recorded: Deferred.makeUnsafe<void>() }))
+  return Effect.forEach(
+    places,
+    ({ call, recorded }, at) => {
+      const earlier = Effect.forEach(places.slice(0, at), (one) => Deferred.await(one.recorded), { discard: true })
+      return Effect.ensuring(pipeline.call(agent, "direct", call, { earlier }), Deferred.succeed(recorded, undefined))
+    },
+    { concurrency: "unbounded", discard: true }
+  )
+}

@@ -30,14 +30,25 @@ import { CLIENT_PREFIX, CODE_MODE, MAX_DEPTH } from "./Permissions.ts"
 /** A call as it comes to the pipeline: a model's, or one made inside Code Mode. */
 export type PipelineCall = Pick<RecordedCall, "callKey" | "name" | "arguments" | "invalid">
 
+/** Where a call stands among others. */
+export interface CallPlace {
+  /** The script's own call, for calls made inside Code Mode. */
+  readonly parent?: { readonly callKey: string; readonly activityId: string }
+  /**
+   * Ends when the calls before it in the same response are recorded. A call that was refused takes its place in history
+   * in call order: it waits for them with its record, since there is nothing that a crash could leave in doubt. One that
+   * ran is recorded at once.
+   */
+  readonly earlier?: Effect.Effect<void>
+}
+
 export interface ToolPipelineShape {
   /** Makes the call as `agent`. Never fails, never ends by interruption. */
   readonly call: (
     agent: AgentScope,
     surface: Surface,
     call: PipelineCall,
-    /** The script's own call, for calls made inside Code Mode. */
-    parent?: { readonly callKey: string; readonly activityId: string }
+    place?: CallPlace
   ) => Effect.Effect<RecordedOutcome>
 }
 
@@ -142,7 +153,7 @@ export const make = (options: { readonly cards: boolean }) =>
         )
       )
 
-    const call: ToolPipelineShape["call"] = (agent, surface, request, parent) =>
+    const call: ToolPipelineShape["call"] = (agent, surface, request, { earlier = Effect.void, parent } = {}) =>
       Effect.uninterruptible(
         Effect.gen(function* () {
           const { name, callKey } = request
@@ -232,6 +243,7 @@ export const make = (options: { readonly cards: boolean }) =>
             callId: progress.callId,
             code: ending.code
           })
+          if (!isStarted) yield* Effect.exit(Effect.interruptible(earlier))
           const stamp = yield* agent.journal.stamp
           const { outcome, status } = ending
           yield* agent.journal.require([
@@ -273,7 +285,7 @@ export const make = (options: { readonly cards: boolean }) =>
             isJsonObject(args) && CompactJson.isEncodable(args)
               ? { callKey, name, arguments: args, invalid: null }
               : { callKey, name, arguments: null, invalid: "not an object that JSON can hold" },
-            parent
+            { parent }
           )
         )
     })
