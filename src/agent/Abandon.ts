@@ -6,13 +6,13 @@ import { Effect, type Exit, Fiber, Option } from "effect"
 
 /**
  * Runs `work` in a fiber of its own and gives its exit. Never fails and never ends by interruption: interrupting the
- * waiting fiber interrupts the work, which then has `grace` milliseconds to end; `None` when it did not and was abandoned.
+ * waiting fiber interrupts the work, which then has `grace()` milliseconds to end; `None` when it did not and was abandoned.
  *
  * The fiber has no owning scope for the reason given in `platform/Bounded`: its owner must not wait for it.
  */
 export const exitOf = <A, E, R>(
   work: Effect.Effect<A, E, R>,
-  grace: number
+  grace: () => number
 ): Effect.Effect<Option.Option<Exit.Exit<A, E>>, never, R> =>
   Effect.uninterruptible(
     Effect.gen(function* () {
@@ -20,7 +20,7 @@ export const exitOf = <A, E, R>(
       const waited = yield* Effect.exit(Effect.interruptible(Fiber.await(fiber)))
       if (waited._tag === "Success") return Option.some(waited.value)
       fiber.interruptUnsafe()
-      return yield* within(Fiber.await(fiber), grace)
+      return yield* within(Fiber.await(fiber), grace())
     })
   )
 

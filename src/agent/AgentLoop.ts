@@ -11,10 +11,9 @@ import { DELTA_BYTES, RECONCILE_BYTES } from "../protocol/Limits.ts"
 import type { RecordedCall, SessionRecord } from "../store/SessionRecord.ts"
 import type { AgentScope } from "./AgentScope.ts"
 import { toolkitOf } from "./Catalog.ts"
-import * as ModelRequest from "./ModelRequest.ts"
+import * as FittingRequest from "./FittingRequest.ts"
 import type { ModelFailure } from "./model/Models.ts"
 import type { ToolPipelineShape } from "./ToolPipeline.ts"
-import * as Transcript from "./Transcript.ts"
 
 export interface LoopOptions {
   readonly agent: AgentScope
@@ -71,9 +70,10 @@ export const run = (options: LoopOptions): Effect.Effect<string, ModelFailure> =
         return yield* stopped
       }
       const messageId = yield* uuid
-      const response = yield* ModelRequest.ask({
+      const response = yield* FittingRequest.ask({
+        agent,
         model,
-        prompt: Transcript.prompt(options.system, journal.records),
+        system: options.system,
         toolkit,
         onText: (text) =>
           options.streams && text !== ""

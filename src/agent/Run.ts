@@ -69,13 +69,15 @@ const verdictOf = (state: RunState, exit: Option.Option<Exit.Exit<unknown, Model
 export const make = (options: RunOptions): PreparedRun => {
   const { events, selection, session, state } = options
   const ended = Deferred.makeUnsafe<void>()
-  /** Completed when the process closes, also after a cancel: from then on less time is left. */
+  // Time runs from these also where the decision has been taken already and only its append is under way.
+  const cancelling = Deferred.makeUnsafe<void>()
   const closing = Deferred.makeUnsafe<void>()
 
-  const overdue = Effect.raceFirst(
+  const overdue = Effect.raceAllFirst([
     Effect.andThen(Deferred.await(state.stopped), Effect.sleep(CANCEL_MS)),
+    Effect.andThen(Deferred.await(cancelling), Effect.sleep(CANCEL_MS)),
     Effect.andThen(Deferred.await(closing), Effect.sleep(CLOSE_MS))
-  )
+  ])
 
   const finish = (verdict: Verdict) =>
     Effect.gen(function* () {
@@ -105,7 +107,11 @@ export const make = (options: RunOptions): PreparedRun => {
       const race = Effect.raceFirst(Effect.asSome(Fiber.await(worker)), Effect.as(overdue, Option.none()))
       // In a fiber of its own: it is interruptible, this one is not.
       const exit = yield* Effect.flatMap(Effect.forkDetach(race, { startImmediately: true }), Fiber.join)
-      if (Option.isNone(exit)) yield* Effect.logWarning("a run did not stop in time; what still ran was abandoned")
+      if (Option.isNone(exit)) {
+        // Whether what was under way is on disk is not known.
+        state.degrade()
+        yield* Effect.logWarning("a run did not stop in time; what still ran was abandoned")
+      }
       yield* finish(yield* verdictOf(state, exit))
     })
   ).pipe(Effect.withSpan("run", { attributes: { run_id: state.runId } }))
@@ -113,10 +119,9 @@ export const make = (options: RunOptions): PreparedRun => {
   return {
     runId: state.runId,
     go,
-    cancel: Effect.asVoid(state.halt({ _tag: "Cancelled" })),
-    close: Effect.flatMap(state.halt({ _tag: "Closing" }), () => {
-      Deferred.doneUnsafe(closing, Exit.void)
-      return Deferred.await(ended)
-    })
+    cancel: Effect.asVoid(Effect.andThen(state.halt({ _tag: "Cancelled" }), Deferred.succeed(cancelling, undefined))),
+    close: state
+      .halt({ _tag: "Closing" })
+      .pipe(Effect.andThen(Deferred.succeed(closing, undefined)), Effect.andThen(Deferred.await(ended)))
   }
 }

@@ -18,15 +18,16 @@ import * as AgentLoop from "./AgentLoop.ts"
 import * as AgentScope from "./AgentScope.ts"
 import * as Journal from "./Journal.ts"
 import { ModelFailure, Models } from "./model/Models.ts"
+import { systemPrompt } from "./model/SystemPrompt.ts"
 import * as Permissions from "./Permissions.ts"
 import * as Run from "./Run.ts"
 import * as RunEvents from "./RunEvents.ts"
 import { Runner, type RunnerShape } from "./Runner.ts"
 import { RunState, type Stop } from "./RunState.ts"
-import { readNotes, systemPrompt } from "./SystemPrompt.ts"
 import { endOf } from "./subagents/Delegate.ts"
 import * as Subagents from "./subagents/SubagentsTool.ts"
 import * as ToolPipeline from "./ToolPipeline.ts"
+import * as WorkspaceNotes from "./WorkspaceNotes.ts"
 
 export interface RunnerOptions {
   /** Every tool but `subagents`, in catalogue order: built-in, MCP, client. Not yet restricted by any setting. */
@@ -113,9 +114,11 @@ export const make = (options: RunnerOptions) =>
             pipeline,
             system: systemPrompt({
               workspace,
-              agent: who,
-              profile: who.profile === null ? undefined : agents.get(who.profile),
-              notes: yield* readNotes(workspace)
+              agentsMd: yield* WorkspaceNotes.read(workspace),
+              tools: agent.listed.map((tool) => tool.name),
+              mode: who.mode,
+              profile: (who.profile === null ? undefined : agents.get(who.profile))?.instructions ?? null,
+              delegated
             }),
             input: [prompt],
             saved: Effect.gen(function* () {

@@ -52,14 +52,19 @@ export interface ToolPipelineShape {
   ) => Effect.Effect<RecordedOutcome>
 }
 
-/** How long a cancelled tool may take to stop before it is abandoned. The outer of nested calls wait a little longer. */
-const LEAF_GRACE_MS = 400
-const NESTING_GRACE_MS = 40
+/**
+ * How long a cancelled tool may take to stop before it is abandoned, and how much longer each call around it waits: all of
+ * them begin at the same moment, and the outermost is to be done before the run itself is abandoned (`Run.ts`).
+ */
+const CANCEL_GRACE = { leaf: 700, level: 60 }
+const CLOSE_GRACE = { leaf: 400, level: 40 }
 
-const grace = (tool: AgentTool | undefined, agent: AgentScope, surface: Surface): number => {
+const graceOf = (tool: AgentTool | undefined, agent: AgentScope, surface: Surface) => () => {
+  const { leaf, level } = agent.run.state.stop?._tag === "Closing" ? CLOSE_GRACE : CANCEL_GRACE
   const nests = tool?.origin === "builtin" && (tool.role === "code_mode" || tool.role === "subagent")
+  // An agent of each depth can nest twice: a subagent started by a script.
   const levels = nests ? (MAX_DEPTH - agent.depth) * 2 + (surface === "direct" ? 1 : 0) : 0
-  return LEAF_GRACE_MS + Math.max(0, levels) * NESTING_GRACE_MS
+  return leaf + levels * level
 }
 
 type ObservedTimes = Parameters<ToolContext["observed"]>[0]
@@ -213,7 +218,7 @@ export const make = (options: { readonly cards: boolean }) =>
               Effect.provideService(NestedCalls, nested(agent, { callKey, activityId })),
               Effect.withSpan("tool.call", { attributes: { tool: name, surface } })
             ),
-            grace(tool, agent, surface)
+            graceOf(tool, agent, surface)
           )
           if (exit._tag === "None")
             yield* Effect.logWarning(`the tool ${tool?.name ?? "?"} did not stop and was abandoned`)

@@ -14,10 +14,11 @@ import * as AgentLoop from "../AgentLoop.ts"
 import * as AgentScope from "../AgentScope.ts"
 import * as Journal from "../Journal.ts"
 import type { ModelFailure } from "../model/Models.ts"
+import { systemPrompt } from "../model/SystemPrompt.ts"
 import * as Permissions from "../Permissions.ts"
 import type { Stop } from "../RunState.ts"
-import { systemPrompt } from "../SystemPrompt.ts"
 import type { ToolPipelineShape } from "../ToolPipeline.ts"
+import * as WorkspaceNotes from "../WorkspaceNotes.ts"
 import type { TaskResult } from "./TaskResults.ts"
 import type { Task } from "./Tasks.ts"
 
@@ -104,19 +105,21 @@ export const delegate = (deps: DelegateDeps, parent: AgentScope.CurrentCall, tas
         )
         const finished = (status: "completed" | "failed" | "cancelled") =>
           Effect.map(journal.stamp, (stamp) => ({ ...stamp, kind: "run_finished" as const, status, usage: null }))
+        const agent = AgentScope.make(
+          { ...who, run, identity: { ...identity, taskId, subagentId: activityId }, journal, activityId },
+          deps.compact
+        )
         return yield* AgentLoop.run({
-          agent: AgentScope.make(
-            {
-              ...who,
-              run,
-              identity: { ...identity, taskId, subagentId: activityId },
-              journal,
-              activityId
-            },
-            deps.compact
-          ),
+          agent,
           pipeline: deps.pipeline,
-          system: systemPrompt({ workspace: run.workspace, agent: who, profile, notes: null }),
+          system: systemPrompt({
+            workspace: run.workspace,
+            agentsMd: yield* WorkspaceNotes.read(run.workspace),
+            tools: agent.listed.map((tool) => tool.name),
+            mode: who.mode,
+            profile: profile?.instructions ?? null,
+            delegated: true
+          }),
           input: task.context === null ? [task.intent] : [`Context for the task:\n${task.context}`, task.intent],
           saved: Effect.void,
           conclude: (records) => Effect.flatMap(finished("completed"), (last) => journal.require([...records, last])),
