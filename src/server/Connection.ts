@@ -30,6 +30,8 @@ export interface ServeOptions {
   readonly server: { readonly name: string; readonly version: string }
   /** Ends when something outside wants the agent to close as EOF does (SIGTERM and SIGINT, section 3). */
   readonly closeRequested?: Effect.Effect<void>
+  /** Run when the transport has failed and that is logged: nothing more is to be written anywhere (section 1). */
+  readonly transportFailed?: Effect.Effect<void>
 }
 
 /**
@@ -105,7 +107,13 @@ export const serve = (options: ServeOptions): Effect.Effect<number, never, Trans
       )
       yield* Effect.forkScoped(
         Effect.catch(writer.failure, (error) =>
-          Effect.andThen(beginClosing("transport_failure"), Effect.logError(`the transport failed: ${error.reason}`))
+          Effect.andThen(
+            beginClosing("transport_failure"),
+            Effect.andThen(
+              Effect.logError(`the transport failed: ${error.reason}`),
+              options.transportFailed ?? Effect.void
+            )
+          )
         )
       )
       if (options.closeRequested) {

@@ -46,6 +46,8 @@ const runnerLayer = ({ admission }: StartupInput, settings: EffectiveSettings) =
   Layer.unwrap(
     Effect.gen(function* () {
       const children = yield* Children
+      // What a killed backend of this home left behind; start-up does not wait for it.
+      yield* Effect.forkScoped(children.recover)
       const codeMode = settings.capabilities.code_mode.enabled ? [yield* codeModeTool] : []
       const mcp = yield* startServers(settings)
       const client = yield* ClientTools.make(admission.clientTools ?? [])
@@ -87,7 +89,9 @@ export const defaultStartup: Startup = (input) =>
       )
       return runnerLayer(input, settings).pipe(
         Layer.provideMerge(Layer.mergeAll(HooksLive, ApprovalsLive.layer, BrokerLive.layer({ instanceId }))),
-        Layer.provideMerge(Layer.mergeAll(ProtectedResultsLive, ModelsLive.layer, Layer.provide(Sandbox.layer, SandboxPool.layer))),
+        Layer.provideMerge(
+          Layer.mergeAll(ProtectedResultsLive, ModelsLive.layer, Layer.provide(Sandbox.layer, SandboxPool.layer))
+        ),
         Layer.provideMerge(base)
       )
     })

@@ -6,7 +6,7 @@ import { Buffer } from "node:buffer"
 import { depth, splitText } from "../protocol/CompactJson.ts"
 import type { JsonObject } from "../protocol/Json.ts"
 import { HISTORY_TEXT_BYTES, Limits } from "../protocol/Limits.ts"
-import type { SessionRecord } from "./SessionRecord.ts"
+import type { CallOutcomeRecord, SessionRecord } from "./SessionRecord.ts"
 import type { HistoryEntry } from "./SessionStore.ts"
 
 /** A card deeper than this would not fit into the depth of a response frame; ours have two levels. */
@@ -73,23 +73,76 @@ export const entriesOf = (record: SessionRecord, options: EntryOptions): Readonl
 /** How many entries a record adds to `entry_count`. */
 export const entryCountOf = (record: SessionRecord): number => entriesOf(record, { taskId: null, cards: false }).length
 
-/** Entries of the record with this sequence number. */
+/** A record, or a response together with the outcomes of its calls: what is shown in one piece. */
 export interface EntrySource {
+  /** Of its first record. */
   readonly seq: number
   readonly entries: ReadonlyArray<HistoryEntry>
 }
 
-/** Where a page begins: the record's sequence number and the part of its text. */
+/** Where a page begins: the source's sequence number and the place among its entries. */
 export interface EntryPosition {
   readonly seq: number
-  readonly part: number
+  readonly place: number
+}
+
+export interface StoredRecord {
+  readonly seq: number
+  readonly record: SessionRecord
+}
+
+/**
+ * Outcomes are stored as they happen and shown in the order of the calls: a person reads what the model asked for, and the
+ * same history twice reads the same. What a script called stands before the script's own entry, as it happened.
+ */
+export function* entrySources(records: Iterable<StoredRecord>, options: EntryOptions): Generator<EntrySource> {
+  let open: { readonly seq: number; readonly first: ReadonlyArray<HistoryEntry>; readonly calls: CallOrder } | undefined
+  for (const { record, seq } of records) {
+    if (open !== undefined && record.kind === "call_outcome") {
+      open.calls.add(record)
+      continue
+    }
+    const entries = entriesOf(record, options)
+    if (record.kind === "assistant") {
+      if (open !== undefined) yield { seq: open.seq, entries: [...open.first, ...open.calls.entries(options)] }
+      open = { seq, first: entries, calls: new CallOrder(record.calls.map((call) => call.callKey)) }
+    } else if (entries.length > 0) {
+      if (open !== undefined) yield { seq: open.seq, entries: [...open.first, ...open.calls.entries(options)] }
+      open = undefined
+      yield { seq, entries }
+    }
+  }
+  if (open !== undefined) yield { seq: open.seq, entries: [...open.first, ...open.calls.entries(options)] }
+}
+
+/** The outcomes of one response's calls, brought into the order of the calls. */
+class CallOrder {
+  readonly #keys: ReadonlyArray<string>
+  readonly #outcomes: Array<CallOutcomeRecord> = []
+
+  constructor(keys: ReadonlyArray<string>) {
+    this.#keys = keys
+  }
+
+  add(outcome: CallOutcomeRecord): void {
+    this.#outcomes.push(outcome)
+  }
+
+  entries(options: EntryOptions): ReadonlyArray<HistoryEntry> {
+    const place = (outcome: CallOutcomeRecord): number => {
+      const at = this.#keys.indexOf(outcome.parentKey ?? outcome.callKey)
+      return at === -1 ? this.#keys.length : at
+    }
+    // Sorting is stable: what belongs to one call stays as it happened.
+    return this.#outcomes.toSorted((a, b) => place(a) - place(b)).flatMap((outcome) => entriesOf(outcome, options))
+  }
 }
 
 /** `null`: not a cursor of ours. */
 export const parseCursor = (cursor: string | null): EntryPosition | null => {
-  if (cursor === null) return { seq: 0, part: 0 }
+  if (cursor === null) return { seq: 0, place: 0 }
   const match = /^(\d{1,15})\.(\d{1,9})$/.exec(cursor)
-  return match === null ? null : { seq: Number(match[1]), part: Number(match[2]) }
+  return match === null ? null : { seq: Number(match[1]), place: Number(match[2]) }
 }
 
 const byteLength = (entry: HistoryEntry): number => Buffer.byteLength(JSON.stringify(entry))
@@ -98,7 +151,7 @@ const fitting = (entry: HistoryEntry): HistoryEntry =>
   entry.tool_card != null && byteLength(entry) + ARRAY_BYTES > Limits.page_bytes ? { ...entry, tool_card: null } : entry
 
 /**
- * Fills one page: at most `limit` entries and 32768 compact bytes of the array. `source` yields records in order from
+ * Fills one page: at most `limit` entries and 32768 compact bytes of the array. `source` yields them in order from
  * `start`. The cursor points at the first entry that did not go in.
  */
 export const fillPage = (
@@ -109,12 +162,12 @@ export const fillPage = (
   const entries: Array<HistoryEntry> = []
   let bytes = ARRAY_BYTES
   for (const record of source) {
-    const first = record.seq === start.seq ? start.part : 0
-    for (const whole of record.entries.slice(first)) {
+    const first = record.seq === start.seq ? start.place : 0
+    for (const [offset, whole] of record.entries.slice(first).entries()) {
       const entry = fitting(whole)
       bytes += byteLength(entry) + (entries.length === 0 ? 0 : 1)
       if (entries.length === limit || (entries.length > 0 && bytes > Limits.page_bytes)) {
-        return { entries, cursor: `${record.seq}.${entry.part}` }
+        return { entries, cursor: `${record.seq}.${first + offset}` }
       }
       entries.push(entry)
     }

@@ -7,7 +7,7 @@
 import { Clock, Effect, Layer, type Scope } from "effect"
 import { truncateText } from "../protocol/CompactJson.ts"
 import { TITLE_BYTES } from "../protocol/Limits.ts"
-import { entriesOf, entryCountOf, fillPage, parseCursor } from "./HistoryEntries.ts"
+import { entryCountOf, entrySources, fillPage, parseCursor } from "./HistoryEntries.ts"
 import type { CallTimeline, SessionRecord } from "./SessionRecord.ts"
 import {
   type DelegatedState,
@@ -83,10 +83,8 @@ const handleOf = (session: MemorySession): SessionHandle => ({
         return Effect.fail(new StaleRevision({ message: "the history has changed; begin again with its revision" }))
       }
       const taskId = session.delegated._tag === "Delegated" ? session.sessionId : null
-      const source = session.records
-        .map((record, seq) => ({ seq, entries: entriesOf(record, { taskId, cards }) }))
-        .slice(start.seq)
-      const page = fillPage(source, start, limit)
+      const records = session.records.map((record, seq) => ({ seq, record })).slice(start.seq)
+      const page = fillPage(entrySources(records, { taskId, cards }), start, limit)
       return Effect.succeed({ ...page, revision, complete: page.cursor === null })
     }),
   timeline: (row) =>

@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { textBytes } from "../../src/protocol/CompactJson.ts"
 import { success } from "../../src/protocol/Envelope.ts"
 import type { JsonObject } from "../../src/protocol/Json.ts"
-import { entriesOf, entryCountOf, fillPage, parseCursor } from "../../src/store/HistoryEntries.ts"
+import { entriesOf, entryCountOf, entrySources, fillPage, parseCursor } from "../../src/store/HistoryEntries.ts"
 import type { SessionRecord } from "../../src/store/SessionRecord.ts"
 import type { HistoryEntry } from "../../src/store/SessionStore.ts"
 import { assistant, notice, outcome, started, turn, user } from "./support.ts"
@@ -31,10 +31,8 @@ const pagesOf = (records: ReadonlyArray<SessionRecord>, limit: number, options =
   for (let cursor: string | null = null; ; ) {
     const start = parseCursor(cursor)
     if (start === null) throw new Error("not a cursor")
-    const source = records
-      .map((record, at) => ({ seq: at + 1, entries: entriesOf(record, options) }))
-      .filter(({ seq }) => seq >= start.seq)
-    const page = fillPage(source, start, limit)
+    const stored = records.map((record, at) => ({ seq: at + 1, record })).filter(({ seq }) => seq >= start.seq)
+    const page = fillPage(entrySources(stored, options), start, limit)
     pages.push(page.entries)
     cursor = page.cursor
     if (cursor === null) return pages
@@ -142,6 +140,29 @@ describe("history entries", () => {
       }),
       { numRuns: 60 }
     )
+  })
+
+  it("calls are shown in the order the model made them, whatever ended first; what a script called stands before it", () => {
+    const inner = (key: string) => ({ ...outcome(key), parentKey: "b" })
+    const records = [
+      user("go"),
+      assistant("two calls", ["a", "b", "c"]),
+      outcome("c"),
+      inner("b1"),
+      inner("b2"),
+      outcome("b"),
+      outcome("a"),
+      assistant("done"),
+      user("again")
+    ]
+    const wanted = ["go", "two calls", "a", "b1", "b2", "b", "c", "done", "again"]
+    const names = new Map(records.flatMap((one) => ("callKey" in one ? [[one.entryId, one.callKey] as const] : [])))
+    for (let limit = 1; limit <= wanted.length; limit++) {
+      const seen = pagesOf(records, limit)
+        .flat()
+        .map((entry) => names.get(entry.entry_id) ?? entry.text)
+      assert.deepStrictEqual(seen, wanted, `limit ${limit}`)
+    }
   })
 
   it("a foreign cursor is none", () => {

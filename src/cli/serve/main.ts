@@ -21,7 +21,8 @@ const main = (args: ReadonlyArray<string>): Effect.Effect<number> =>
       workspace: realpathSync(process.cwd()),
       startup: defaultStartup,
       server: { name: "magi-code", version },
-      closeRequested: signalled
+      closeRequested: signalled,
+      transportFailed: Logging.silence
     }).pipe(
       Effect.provide(StdioTransport.layer),
       Effect.catchTag("UnusableStdio", (error) =>

@@ -1,5 +1,5 @@
 /** What is read from an open session: its records in chunks, and its history in pages. base-protocol section 4. */
-import { entriesOf, fillPage, parseCursor } from "../HistoryEntries.ts"
+import { entrySources, fillPage, parseCursor } from "../HistoryEntries.ts"
 import { decodeRecord } from "../RecordCodec.ts"
 import type { SessionRecord } from "../SessionRecord.ts"
 import type { HistoryPage } from "../SessionStore.ts"
@@ -41,9 +41,9 @@ export const readPage = (file: SessionFile, request: PageRequest): HistoryPage =
     throw new StoreFault("stale_revision", "the history has changed, or this is no cursor of it: read it again")
   }
   const options = { taskId: file.state.delegated ? file.id : null, cards: request.cards }
-  const source = function* () {
-    for (const { body, seq } of file.rows(start.seq)) yield { seq, entries: entriesOf(decoded(file, body), options) }
+  const records = function* () {
+    for (const { body, seq } of file.rows(start.seq)) yield { seq, record: decoded(file, body) }
   }
-  const { cursor, entries } = fillPage(source(), start, request.limit)
+  const { cursor, entries } = fillPage(entrySources(records(), options), start, request.limit)
   return { entries, revision: file.revision, cursor, complete: cursor === null }
 }
