@@ -149,7 +149,7 @@ export interface ReplyOf<Op extends keyof Replies> {
 
 export type Reply = { readonly [Op in keyof Replies]: ReplyOf<Op> }[keyof Replies]
 
-/** To the worker. */
+/** To the worker; those of one turn of the event loop go together, as an array. */
 export interface RequestMessage {
   readonly id: number
   readonly request: StoreRequest
@@ -159,7 +159,7 @@ export type Answer =
   | { readonly ok: true; readonly reply: Reply }
   | { readonly ok: false; readonly kind: FaultKind; readonly message: string }
 
-/** From the worker: one for each request. */
+/** From the worker, one for each request; those of one commit come together, as an array. */
 export interface AnswerMessage {
   readonly id: number
   readonly answer: Answer

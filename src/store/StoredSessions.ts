@@ -74,16 +74,16 @@ const withFile = <A>(place: StorePlace, sessionId: string, use: (file: SessionFi
 const timelineOf = (file: SessionFile): ReadonlyArray<CallTimeline> =>
   file.timeline().flatMap((body) => decodeTimeline(body) ?? [])
 
-/** The rows of every stored session, and the index they come from while `use` runs. */
-const withRows = <A>(
+/** Runs with the index of lists, and with a way to read its rows as they are on disk. */
+const withIndex = <A>(
   place: StorePlace,
-  use: (rows: ReadonlyArray<IndexRow>, index: IndexFile) => A
+  use: (rows: () => Promise<ReadonlyArray<IndexRow>>, index: IndexFile) => Promise<A>
 ): Effect.Effect<A, StoreFault> =>
   Effect.tryPromise({
     try: async () => {
       const index = new IndexFile(place.home)
       try {
-        return use(await currentRows(place.home, index, place.workspace, () => undefined), index)
+        return await use(() => currentRows(place.home, index, place.workspace, () => undefined), index)
       } finally {
         index.close()
       }
@@ -93,7 +93,7 @@ const withRows = <A>(
 
 /** The top-level sessions of a workspace, newest first. */
 export const listSessions = (place: StorePlace): Effect.Effect<ReadonlyArray<SessionSummary>, StoreFault> =>
-  withRows(place, (rows) => listed(rows, place.workspace))
+  withIndex(place, async (rows) => listed(await rows(), place.workspace))
 
 /** What is stored of one session, without its records. */
 export const showSession = (place: StorePlace, sessionId: string): Effect.Effect<StoredSession, StoreFault> =>
@@ -130,7 +130,7 @@ export const sessionTimeline = (
 /** Overwrites and removes one session; gives the runs it took part in. A damaged file is overwritten as it is. */
 const erase = (place: StorePlace, sessionId: string): ReadonlySet<string> => {
   const path = sessionPath(place.home, sessionId)
-  if (path === undefined) throw sessionNotFound()
+  if (path === undefined || !folderExists(place.home)) throw sessionNotFound()
   const runs = new Set<string>()
   try {
     const file = SessionFile.open(sessionId, path, "quick")
@@ -151,27 +151,28 @@ const erase = (place: StorePlace, sessionId: string): ReadonlySet<string> => {
   return runs
 }
 
-const eraseAll = (
+const eraseAll = async (
   place: StorePlace,
   ids: ReadonlyArray<string>,
-  rows: ReadonlyArray<IndexRow>,
+  rows: () => Promise<ReadonlyArray<IndexRow>>,
   index: IndexFile
-): Removal => {
+): Promise<Removal> => {
   const removed = new Set<string>()
   const kept: Array<{ readonly sessionId: string; readonly why: string }> = []
-  const queue = [...ids]
-  for (const sessionId of queue) {
-    if (removed.has(sessionId)) continue
+  const runs = new Set<string>()
+  const eraseOne = (sessionId: string): void => {
     try {
-      const runs = erase(place, sessionId)
+      for (const run of erase(place, sessionId)) runs.add(run)
       removed.add(sessionId)
-      // What its subagents saw goes with it: their sessions began in one of its runs.
-      for (const row of rows) {
-        if (row.delegated && row.firstRunId !== null && runs.has(row.firstRunId)) queue.push(row.sessionId)
-      }
     } catch (error) {
       kept.push({ sessionId, why: toFault(error, sessionId).message })
     }
+  }
+  for (const id of ids) if (!removed.has(id)) eraseOne(id)
+  // What their subagents saw goes with them: those sessions began in one of these runs.
+  const delegated = removed.size === 0 ? [] : (await rows()).filter((row) => row.delegated)
+  for (const { firstRunId, sessionId } of delegated) {
+    if (firstRunId !== null && runs.has(firstRunId) && !removed.has(sessionId)) eraseOne(sessionId)
   }
   index.update([], [...removed])
   return { removed: [...removed], kept }
@@ -181,16 +182,16 @@ const eraseAll = (
 export const removeSessions = (
   place: StorePlace,
   sessionIds: ReadonlyArray<string>
-): Effect.Effect<Removal, StoreFault> => withRows(place, (rows, index) => eraseAll(place, sessionIds, rows, index))
+): Effect.Effect<Removal, StoreFault> => withIndex(place, (rows, index) => eraseAll(place, sessionIds, rows, index))
 
 /** Deletes every session of the workspace whose last record is older than `olderThanDays`. `now`: epoch milliseconds. */
 export const pruneSessions = (
   place: StorePlace,
   options: { readonly olderThanDays: number; readonly now: number }
 ): Effect.Effect<Removal, StoreFault> =>
-  withRows(place, (rows, index) => {
+  withIndex(place, async (rows, index) => {
     const before = options.now - options.olderThanDays * DAY_MS
-    const old = rows.filter((row) => row.workspace === place.workspace && Date.parse(row.updatedAt) < before)
+    const old = (await rows()).filter((row) => row.workspace === place.workspace && Date.parse(row.updatedAt) < before)
     return eraseAll(
       place,
       old.map((row) => row.sessionId),

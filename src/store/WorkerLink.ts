@@ -3,7 +3,7 @@
  * Nothing here blocks, whatever the worker is doing.
  */
 import { Worker } from "node:worker_threads"
-import type { Answer, AnswerMessage, StoreRequest } from "./StoreMessages.ts"
+import type { Answer, AnswerMessage, RequestMessage, StoreRequest } from "./StoreMessages.ts"
 
 /** Requests that may wait for an answer. A run has a few dozen at most; more means that the disk does not keep up. */
 const MAX_WAITING = 1024
@@ -23,6 +23,7 @@ const sizeOf = (request: StoreRequest): number =>
 export class WorkerLink {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
+  #outgoing: Array<RequestMessage> = []
   #nextId = 0
   #size = 0
   #ended = false
@@ -33,7 +34,7 @@ export class WorkerLink {
     // Nothing of the environment is needed, and what it might print must never reach the protocol's stdout.
     this.#worker = new Worker(url, { workerData: { home }, env: {}, execArgv: [], stdout: true, name: "store" })
     this.#worker.stdout.resume()
-    this.#worker.on("message", (message: AnswerMessage) => this.#answered(message))
+    this.#worker.on("message", (answers: ReadonlyArray<AnswerMessage>) => answers.forEach((one) => this.#answered(one)))
     this.#worker.on("error", (error) => this.#end(`the store's worker failed (${error.name}): open the session again`))
     this.#worker.on("exit", () => this.#end("the store is closed"))
   }
@@ -65,7 +66,8 @@ export class WorkerLink {
       const id = this.#nextId++
       this.#waiting.set(id, { size, settle })
       this.#size += size
-      this.#worker.postMessage({ id, request })
+      this.#outgoing.push({ id, request })
+      if (this.#outgoing.length === 1) queueMicrotask(() => this.#flush())
     }
   }
 
@@ -73,6 +75,13 @@ export class WorkerLink {
   async terminate(): Promise<void> {
     this.#end("the store is closed")
     await this.#worker.terminate()
+  }
+
+  /** What was asked in one turn goes in one message, so that the worker sees it at once and commits it together. */
+  #flush(): void {
+    const requests = this.#outgoing
+    this.#outgoing = []
+    if (!this.#ended) this.#worker.postMessage(requests)
   }
 
   #answered({ answer, id }: AnswerMessage): void {

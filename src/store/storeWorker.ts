@@ -9,6 +9,6 @@ import { StoreEngine } from "./sqlite/StoreEngine.ts"
 const port = parentPort
 const home: unknown = workerData?.home
 if (port !== null && typeof home === "string") {
-  const engine = new StoreEngine(home, (message) => port.postMessage(message))
-  port.on("message", (message: RequestMessage) => engine.receive(message))
+  const engine = new StoreEngine(home, (answers) => port.postMessage(answers))
+  port.on("message", (requests: ReadonlyArray<RequestMessage>) => engine.receive(requests))
 }

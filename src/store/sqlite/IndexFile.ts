@@ -85,6 +85,7 @@ export class IndexFile {
 
   /** Writes and removes rows in one transaction. `durable`: waits for the disk. `false`: not done, try again later. */
   update(rows: ReadonlyArray<IndexRow>, gone: ReadonlyArray<string> = [], durable = false): boolean {
+    if (rows.length === 0 && gone.length === 0) return true
     const done = this.#attempt((db) => {
       db.exec(`PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}; BEGIN IMMEDIATE`)
       const put = db.prepare("INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")

@@ -10,7 +10,7 @@ import type { NewSession, RecordRow } from "../StoreMessages.ts"
 import { createDatabase, openDatabase } from "./openDatabase.ts"
 import { integer, readState, type SessionState, text } from "./SessionState.ts"
 import { overwrite, removeFiles } from "./StoreFolder.ts"
-import { damaged, isDiskFailure, isSyncFailure, syncFailed, toFault } from "./sqliteFault.ts"
+import { damaged, isRefusal, isSyncFailure, syncFailed, toFault } from "./sqliteFault.ts"
 
 /** A stored record with its place. */
 export interface StoredRow {
@@ -25,6 +25,8 @@ export class SessionFile {
   readonly id: string
   readonly path: string
   readonly #db: DatabaseSync
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
   readonly #insert: StatementSync
   #state: SessionState
   #failed = false
@@ -34,6 +36,8 @@ export class SessionFile {
     this.path = path
     this.#db = db
     this.#state = readState(id, path, db)
+    this.#begin = db.prepare("BEGIN IMMEDIATE")
+    this.#commit = db.prepare("COMMIT")
     this.#insert = db.prepare(
       "INSERT INTO record (seq, entry_id, kind, run_id, created_at, call_key, entries, crc, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     )
@@ -101,22 +105,16 @@ export class SessionFile {
    * With `durable` false it does not wait for the disk: the next durable commit takes it along.
    */
   commit(works: ReadonlyArray<Work>, durable = true): ReadonlyArray<StoreFault | null> {
-    if (this.#failed) throw syncFailed(this.path)
-    const before = this.#state
     try {
-      if (!durable) this.#db.exec("PRAGMA synchronous = NORMAL")
-      this.#db.exec("BEGIN IMMEDIATE")
-      const faults = works.map((work) => this.#undoable(work))
-      this.#db.exec("COMMIT")
-      if (!durable) this.#db.exec("PRAGMA synchronous = FULL")
-      return faults
+      return this.#transaction(durable, () => works.map((work) => this.#applied(work)))
     } catch (error) {
-      this.#state = before
-      this.#rollBack()
-      // After a failed sync nobody knows what is on the disk: the kernel may have dropped the pages.
-      if (isSyncFailure(error)) this.#failed = true
-      const fault = toFault(error, this.path)
-      throw fault.kind === "persistence" ? fault : new StoreFault("persistence", fault.message)
+      if (!isRefusal(error)) throw this.#lost(error)
+    }
+    // One of them breaks a rule: each is made so that it can be undone alone.
+    try {
+      return this.#transaction(durable, () => works.map((work) => this.#undoable(work)))
+    } catch (error) {
+      throw this.#lost(error)
     }
   }
 
@@ -182,6 +180,30 @@ export class SessionFile {
     }
   }
 
+  #transaction<A>(durable: boolean, work: () => A): A {
+    if (this.#failed) throw syncFailed(this.path)
+    const before = this.#state
+    try {
+      if (!durable) this.#db.exec("PRAGMA synchronous = NORMAL")
+      this.#begin.run()
+      const done = work()
+      this.#commit.run()
+      if (!durable) this.#db.exec("PRAGMA synchronous = FULL")
+      return done
+    } catch (error) {
+      this.#state = before
+      this.#rollBack()
+      // After a failed sync nobody knows what is on the disk: the kernel may have dropped the pages.
+      if (isSyncFailure(error)) this.#failed = true
+      throw error
+    }
+  }
+
+  #applied(work: Work): null {
+    work(this)
+    return null
+  }
+
   #undoable(work: Work): StoreFault | null {
     const before = this.#state
     this.#db.exec("SAVEPOINT one")
@@ -190,16 +212,21 @@ export class SessionFile {
       this.#db.exec("RELEASE one")
       return null
     } catch (error) {
-      // A full or failing disk ends the whole transaction.
-      if (!this.#db.isTransaction || isDiskFailure(error)) throw error
+      if (!isRefusal(error)) throw error
       this.#db.exec("ROLLBACK TO one; RELEASE one")
       this.#state = before
       return this.#refusal(error)
     }
   }
 
+  /** Why a whole commit was not made. */
+  #lost(error: unknown): StoreFault {
+    const fault = toFault(error, this.path)
+    return fault.kind === "persistence" ? fault : new StoreFault("persistence", fault.message)
+  }
+
   #refusal(error: unknown): StoreFault {
-    if (!(error instanceof Error && /constraint/i.test(error.message))) return toFault(error, this.path)
+    if (!isRefusal(error)) return toFault(error, this.path)
     const why = error.message.includes("record.call_key")
       ? "a call has at most one start and one outcome, and this one has it already"
       : "a record of this append is in the session already"

@@ -52,20 +52,20 @@ export class StoreEngine {
   readonly #home: string
   readonly #index: IndexFile
   readonly #held: HeldSessions
-  readonly #post: (message: AnswerMessage) => void
+  readonly #post: (answers: ReadonlyArray<AnswerMessage>) => void
   #queue: Array<RequestMessage> = []
   #scheduled = false
 
-  constructor(home: string, post: (message: AnswerMessage) => void) {
+  constructor(home: string, post: (answers: ReadonlyArray<AnswerMessage>) => void) {
     this.#home = home
     this.#index = new IndexFile(home)
     this.#held = new HeldSessions(this.#index)
     this.#post = post
   }
 
-  /** Takes a request. It is carried out once everything that has arrived with it is in the queue. */
-  receive(message: RequestMessage): void {
-    this.#queue.push(message)
+  /** Takes requests. They are carried out once everything that has arrived with them is in the queue. */
+  receive(requests: ReadonlyArray<RequestMessage>): void {
+    this.#queue.push(...requests)
     if (this.#scheduled) return
     this.#scheduled = true
     setImmediate(() => this.#drain())
@@ -130,14 +130,17 @@ export class StoreEngine {
         ),
         durable
       )
-      batch.forEach(({ id, request }, at) => {
-        const fault = faults[at]
-        this.#answer(id, fault == null ? written(file, request) : refused(fault))
-      })
+      // Together, so that whoever appends next on hearing of it shares the next commit.
+      this.#post(
+        batch.map(({ id, request }, at) => {
+          const fault = faults[at]
+          return { id, answer: fault == null ? written(file, request) : refused(fault) }
+        })
+      )
       if (durable) this.#held.changed(file)
     } catch (error) {
       const answer = refused(toFault(error, file.path))
-      for (const { id } of batch) this.#answer(id, answer)
+      this.#post(batch.map(({ id }) => ({ id, answer })))
     }
   }
 
@@ -212,7 +215,7 @@ export class StoreEngine {
   }
 
   #answer(id: number, answer: Answer): void {
-    this.#post({ id, answer })
+    this.#post([{ id, answer }])
   }
 }
 

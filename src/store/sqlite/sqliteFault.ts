@@ -9,6 +9,7 @@ const Code = {
   io: 10,
   corrupt: 11,
   full: 13,
+  constraint: 19,
   cannotOpen: 14,
   notADatabase: 26
 } as const
@@ -31,8 +32,8 @@ export const isBusy = (error: unknown): boolean => {
   return code === Code.busy || code === Code.locked
 }
 
-/** True where the disk did not take a write or a sync: the whole transaction is over. */
-export const isDiskFailure = (error: unknown): boolean => sqliteCode(error) === Code.io
+/** True where a rule of the schema was broken. Only the statement that broke it is undone. */
+export const isRefusal = (error: unknown): error is Error => sqliteCode(error) === Code.constraint
 
 /** True where a sync failed. What the connection believes to be on disk is not certain any more. */
 export const isSyncFailure = (error: unknown): boolean => syncFailures.includes(extendedCode(error) ?? 0)

@@ -2,9 +2,11 @@
 import { parentPort } from "node:worker_threads"
 import type { RequestMessage } from "../../../src/store/StoreMessages.ts"
 
-parentPort?.on("message", ({ request }: RequestMessage) => {
-  if (request.op === "append" && request.rows.some((row) => row.body.includes('"text":"die"'))) {
-    throw new Error("a defect")
+parentPort?.on("message", (requests: ReadonlyArray<RequestMessage>) => {
+  for (const { request } of requests) {
+    if (request.op === "append" && request.rows.some((row) => row.body.includes('"text":"die"'))) {
+      throw new Error("a defect")
+    }
   }
 })
 

@@ -4,16 +4,26 @@
  */
 import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
+import { DatabaseSync, StatementSync } from "node:sqlite"
 import { workerData } from "node:worker_threads"
 
 const hold = join(dirname(String(workerData.home)), "hold")
 const cell = new Int32Array(new SharedArrayBuffer(4))
-const exec = DatabaseSync.prototype.exec
 
-DatabaseSync.prototype.exec = function (sql: string): void {
+const wait = (): void => {
   while (existsSync(hold)) Atomics.wait(cell, 0, 0, 5)
-  exec.call(this, sql)
 }
+
+/** The same method, which first waits while the disk is held. */
+const waiting = <F extends (...args: never) => unknown>(method: F): F =>
+  new Proxy(method, {
+    apply: (target, self, args) => {
+      wait()
+      return Reflect.apply(target, self, args)
+    }
+  })
+
+DatabaseSync.prototype.exec = waiting(DatabaseSync.prototype.exec)
+StatementSync.prototype.run = waiting(StatementSync.prototype.run)
 
 await import("../../../src/store/storeWorker.ts")
