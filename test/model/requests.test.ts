@@ -278,16 +278,4 @@ describe("settings of a model", () => {
       }
     })
   )
-
-  it.effect("an effort that the API does not know is refused before anything is sent", () =>
-    Effect.gen(function* () {
-      for (const kind of ["openai", "anthropic"] as const) {
-        const failure = yield* Effect.flip(
-          kinds[kind](set({ reasoning_effort: "colossal" })(options(kind, "http://x")))
-        )
-        assert.strictEqual(failure.code, "provider_failed")
-        assert.include(failure.message, "reasoning_effort")
-      }
-    })
-  )
 })

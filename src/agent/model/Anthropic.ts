@@ -4,13 +4,12 @@
  * product section 2 (providers).
  */
 import Anthropic from "@anthropic-ai/sdk"
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import type { LanguageModel } from "effect/ai"
 import { AnthropicReader } from "./AnthropicEvents.ts"
 import type { Asked } from "./Attempt.ts"
 import type { ModelFailure } from "./Models.ts"
 import { factsOf, keyOf, languageModel, offeredTools, type ProviderOptions } from "./Provider.ts"
-import { failure } from "./ProviderFailure.ts"
 import { type Exchange, providerFetch } from "./ProviderFetch.ts"
 import type { Refusal } from "./Refusal.ts"
 import { type WireMessage, wireHistory } from "./WireHistory.ts"
@@ -18,10 +17,9 @@ import { type WireMessage, wireHistory } from "./WireHistory.ts"
 const PUBLIC_URL = "https://api.anthropic.com"
 
 type Request = Anthropic.MessageCreateParamsStreaming
+type Effort = NonNullable<Anthropic.OutputConfig["effort"]>
 type Block = Anthropic.TextBlockParam | Anthropic.ToolUseBlockParam | Anthropic.ToolResultBlockParam
 type Role = "user" | "assistant"
-
-const efforts = ["low", "medium", "high", "xhigh", "max"] as const
 
 /** The API refuses any other id of a call. */
 const validId = /^[A-Za-z0-9_-]{1,64}$/
@@ -86,14 +84,9 @@ const toolChoice = (choice: LanguageModel.ProviderOptions["toolChoice"]): Pick<R
   return choice.mode === "required" ? { tool_choice: { type: "any" } } : {}
 }
 
-const effortOf = (options: ProviderOptions): Result.Result<Pick<Request, "output_config">, ModelFailure> => {
-  const given = options.model.reasoning_effort
-  if (given === undefined) return Result.succeed({})
-  const effort = efforts.find((one) => one === given)
-  return effort === undefined
-    ? Result.fail(failure("provider_failed", `reasoning_effort of model "${options.model.id}" is none of ${efforts}`))
-    : Result.succeed({ output_config: { effort } })
-}
+/** As the settings say it: which efforts there are, the server knows. */
+const effortOf = ({ model }: ProviderOptions): Pick<Request, "output_config"> =>
+  model.reasoning_effort === undefined ? {} : { output_config: { effort: model.reasoning_effort as Effort } }
 
 const refusal = (error: unknown): Refusal | undefined =>
   error instanceof Anthropic.APIError &&
@@ -102,12 +95,11 @@ const refusal = (error: unknown): Refusal | undefined =>
     ? { status: error.status, headers: error.headers, error: error.error }
     : undefined
 
-/** The model; fails where the provider's key is missing or a setting makes no sense. No request is made. */
+/** The model; fails where the provider's key is missing. No request is made. */
 export const make = (options: ProviderOptions): Effect.Effect<LanguageModel.LanguageModel, ModelFailure> =>
   Effect.gen(function* () {
     const { model, provider } = options
     const key = yield* keyOf(options)
-    const effort = yield* Effect.fromResult(effortOf(options))
     const client = (exchange: Exchange) =>
       // Everything that the package would otherwise read from the environment or from its own files is given.
       new Anthropic({
@@ -132,7 +124,7 @@ export const make = (options: ProviderOptions): Effect.Effect<LanguageModel.Lang
         ...(history.system === "" ? {} : { system: [{ type: "text", text: history.system, ...cached }] }),
         // Not in the package's types any more; asked for in the settings, it is sent, and a model may refuse it.
         ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
-        ...effort,
+        ...effortOf(options),
         ...(tools.length === 0
           ? {}
           : {

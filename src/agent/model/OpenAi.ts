@@ -4,14 +4,13 @@
  *
  * product section 2 (providers).
  */
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import type { LanguageModel } from "effect/ai"
 import OpenAI from "openai"
 import type { Asked } from "./Attempt.ts"
 import type { ModelFailure } from "./Models.ts"
 import { OpenAiReader } from "./OpenAiChunks.ts"
 import { factsOf, keyOf, languageModel, offeredTools, type ProviderOptions } from "./Provider.ts"
-import { failure } from "./ProviderFailure.ts"
 import { type Exchange, providerFetch } from "./ProviderFetch.ts"
 import type { Refusal } from "./Refusal.ts"
 import { type WireMessage, wireHistory } from "./WireHistory.ts"
@@ -19,9 +18,8 @@ import { type WireMessage, wireHistory } from "./WireHistory.ts"
 const PUBLIC_URL = "https://api.openai.com/v1"
 
 type Request = OpenAI.Chat.ChatCompletionCreateParamsStreaming
+type Effort = NonNullable<Request["reasoning_effort"]>
 type Message = OpenAI.Chat.ChatCompletionMessageParam
-
-const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
 
 /** Ids as they came: only the provider that gave them sees them, unless the selection changed in between. */
 const validId = /^[\x21-\x7e]{1,64}$/
@@ -57,14 +55,9 @@ const outputLimit = (baseUrl: string, tokens: number): Pick<Request, "max_tokens
     ? { max_completion_tokens: tokens }
     : { max_tokens: tokens }
 
-const effortOf = (options: ProviderOptions): Result.Result<Pick<Request, "reasoning_effort">, ModelFailure> => {
-  const given = options.model.reasoning_effort
-  if (given === undefined) return Result.succeed({})
-  const effort = efforts.find((one) => one === given)
-  return effort === undefined
-    ? Result.fail(failure("provider_failed", `reasoning_effort of model "${options.model.id}" is none of ${efforts}`))
-    : Result.succeed({ reasoning_effort: effort })
-}
+/** As the settings say it: which efforts there are, the server knows. */
+const effortOf = ({ model }: ProviderOptions): Pick<Request, "reasoning_effort"> =>
+  model.reasoning_effort === undefined ? {} : { reasoning_effort: model.reasoning_effort as Effort }
 
 const refusal = (error: unknown): Refusal | undefined =>
   error instanceof OpenAI.APIError &&
@@ -73,12 +66,11 @@ const refusal = (error: unknown): Refusal | undefined =>
     ? { status: error.status, headers: error.headers, error: error.error }
     : undefined
 
-/** The model; fails where the provider's key is missing or a setting makes no sense. No request is made. */
+/** The model; fails where the provider's key is missing. No request is made. */
 export const make = (options: ProviderOptions): Effect.Effect<LanguageModel.LanguageModel, ModelFailure> =>
   Effect.gen(function* () {
     const { model, provider } = options
     const key = yield* keyOf(options)
-    const effort = yield* Effect.fromResult(effortOf(options))
     const baseURL = provider.base_url ?? PUBLIC_URL
     const client = (exchange: Exchange) =>
       // Everything that the package would otherwise read from the environment is given.
@@ -107,7 +99,7 @@ export const make = (options: ProviderOptions): Effect.Effect<LanguageModel.Lang
         stream_options: { include_usage: true },
         ...outputLimit(baseURL, model.max_output_tokens),
         ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
-        ...effort,
+        ...effortOf(options),
         ...(tools.length === 0
           ? {}
           : {
