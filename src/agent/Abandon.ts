@@ -25,13 +25,15 @@ export const exitOf = <A, E, R>(
   )
 
 /**
- * The result of `wait` if it comes within `millis`. Holds also in a fiber that is interrupted already, where an
- * interruptible region would end at once and an uninterruptible one could not time out: the wait has a fiber of its own.
+ * The result of `work` if it comes within `millis`; past that the work is abandoned. Holds also for work that cannot be
+ * interrupted, and in a fiber that is interrupted already: work and waiting have fibers of their own.
  */
 export const within = <A, R>(
-  wait: Effect.Effect<A, never, R>,
+  work: Effect.Effect<A, never, R>,
   millis: number
 ): Effect.Effect<Option.Option<A>, never, R> =>
-  Effect.forkDetach(Effect.timeoutOption(wait, Math.max(0, millis)), { startImmediately: true }).pipe(
-    Effect.flatMap(Fiber.join)
-  )
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkDetach(work, { startImmediately: true })
+    const wait = Effect.timeoutOption(Fiber.join(fiber), Math.max(0, millis))
+    return yield* Fiber.join(yield* Effect.forkDetach(wait, { startImmediately: true }))
+  })

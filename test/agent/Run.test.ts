@@ -1,0 +1,303 @@
+/** base-protocol sections 4 and 5: the run from `turn.start` to `run.finished`. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { builtin, call, client, codeMode, makeAgent, until } from "./AgentHarness.ts"
+
+describe("events of a run (section 5)", () => {
+  it.effect("come in order: run.started, input.saved before the model is asked, run.finished once and last", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent({ client: [client("a")] })
+      const { fiber } = yield* h.start([{ text: "first ", calls: [call("client__a", { q: 1 })] }, { text: "done" }])
+      yield* h.pending(1)
+      assert.deepStrictEqual(h.names(), [
+        "run.started",
+        "input.saved",
+        "message.delta",
+        "message.reconcile",
+        "activity.started",
+        "client.tool.call"
+      ])
+      yield* h.reply(0)
+      yield* h.ended
+      yield* Fiber.await(fiber)
+      assert.deepStrictEqual(h.names().slice(6), [
+        "activity.finished",
+        "message.delta",
+        "message.reconcile",
+        "run.finished"
+      ])
+      const end = h.finished()[0]
+      assert.deepStrictEqual(
+        [end?.["status"], end?.["error"], end?.["persistence"], end?.["usage"], h.finishedCalls()],
+        ["completed", null, "complete", null, 1]
+      )
+      assert.strictEqual(end?.["history_revision"], yield* h.session.revision)
+    })
+  )
+
+  it.effect("the records of a run: input, response with its calls, start, outcome, last response", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent({ client: [client("a")] })
+      yield* h.start([{ calls: [call("client__a", { q: 1 })] }, { text: "done" }])
+      yield* h.pending(1)
+      assert.deepStrictEqual(
+        (yield* h.records).map((record) => record.kind),
+        ["user", "assistant", "call_started"]
+      )
+      yield* h.reply(0, { structured: { found: true } })
+      yield* h.ended
+      const records = yield* h.records
+      assert.deepStrictEqual(
+        records.map((record) => record.kind),
+        ["user", "assistant", "call_started", "call_outcome", "assistant", "run_finished"]
+      )
+      assert.strictEqual(yield* h.session.title, records[0]?.kind === "user" ? records[0].text : "none")
+    })
+  )
+
+  it.effect("message texts are cut into deltas of at most 8192 and parts of at most 16384 compact bytes", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent()
+      const text = '"\\é😀'.repeat(8000)
+      yield* h.run([{ text }])
+      const size = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) - 2
+      assert.isTrue(h.events("message.delta").every((one) => size(one["text"]) <= 8192))
+      const parts = h.events("message.reconcile")
+      assert.isTrue(parts.every((one) => size(one["text"]) <= 16_384))
+      assert.deepStrictEqual(
+        parts.map((one) => [one["part"], one["parts"]]),
+        parts.map((_, at) => [at, parts.length])
+      )
+      assert.strictEqual(h.text(), text)
+    })
+  )
+})
+
+describe("turn.cancel (section 4)", () => {
+  it.effect("takes effect at once: the call is settled before the next request is looked at", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent({ client: [client("a")], tools: [codeMode] })
+      const agents = call("subagents", {
+        tasks: [
+          {
+            intent: `script:${JSON.stringify([{ calls: [call("client__a"), call("code_mode", { calls: [call("client__a")] })] }])}`,
+            mode: "standard"
+          }
+        ]
+      })
+      const run = yield* h.start([
+        { calls: [call("client__a"), call("code_mode", { calls: [call("client__a"), call("client__a")] }), agents] }
+      ])
+      yield* h.pending(5)
+      yield* run.cancel
+      assert.strictEqual(yield* h.broker.pending, 0)
+      assert.deepStrictEqual(h.cancels(), Array(5).fill("cancelled"))
+      for (let nth = 0; nth < 5; nth++) {
+        const verdict = yield* h.reply(nth)
+        assert.strictEqual(verdict._tag === "Refused" ? verdict.code : "accepted", "stale_client_tool_call")
+      }
+      yield* h.ended
+      assert.strictEqual(h.finished()[0]?.["status"], "cancelled")
+      assert.strictEqual(h.names().at(-1), "run.finished")
+      assert.isTrue((yield* h.outcomes).every((one) => one.status === "cancelled"))
+    })
+  )
+
+  it.effect("before the run begins: it is cancelled, and still has its last event", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent()
+      const run = yield* h.prepare("script:[]")
+      yield* run.cancel
+      yield* run.cancel
+      yield* run.go
+      assert.deepStrictEqual(h.names(), ["run.started", "run.finished"])
+      assert.strictEqual(h.finished()[0]?.["status"], "cancelled")
+    })
+  )
+
+  it.effect("an accepted result keeps its own status when the run is cancelled afterwards", () =>
+    Effect.gen(function* () {
+      let observed = 0
+      const h = yield* makeAgent({
+        client: [client("a")],
+        hooks: {
+          after: () =>
+            Effect.andThen(
+              Effect.sync(() => observed++),
+              Effect.never
+            )
+        }
+      })
+      const run = yield* h.start([{ calls: [call("client__a"), call("client__a")] }])
+      yield* h.pending(2)
+      assert.strictEqual((yield* h.reply(0))._tag, "Accepted")
+      yield* run.cancel
+      yield* h.ended
+      assert.deepStrictEqual(
+        (yield* h.outcomes).map((one) => one.status),
+        ["success", "cancelled"]
+      )
+      assert.deepStrictEqual(h.cancels(), ["cancelled"])
+      assert.strictEqual(observed, 1, "a hook under way is stopped, none is begun")
+    })
+  )
+
+  it.effect("run.finished is placed within 1500 ms, whatever hangs: a tool that cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const stuck = builtin("stuck", () => Effect.uninterruptible(Effect.never))
+      const h = yield* makeAgent({ tools: [stuck], client: [client("a")] })
+      const run = yield* h.start([{ calls: [call("stuck"), call("client__a")] }])
+      yield* h.pending(1)
+      yield* run.cancel
+      yield* TestClock.adjust(1499)
+      yield* h.ended
+      assert.strictEqual(h.finished()[0]?.["status"], "cancelled")
+      assert.deepStrictEqual(
+        (yield* h.outcomes).map((one) => [one.name, one.status]),
+        [
+          ["client__a", "cancelled"],
+          ["stuck", "cancelled"]
+        ]
+      )
+      assert.strictEqual(h.finished()[0]?.["persistence"], "complete")
+    })
+  )
+
+  it.effect("run.finished is placed within 1500 ms, whatever hangs: the store", () =>
+    Effect.gen(function* () {
+      let hang = false
+      const h = yield* makeAgent({
+        client: [client("a")],
+        session: (handle) => ({
+          ...handle,
+          append: (records) => (hang ? Effect.never : handle.append(records)),
+          revision: Effect.suspend(() => (hang ? Effect.never : handle.revision))
+        })
+      })
+      const run = yield* h.start([{ calls: [call("client__a")] }, { text: "never" }])
+      yield* h.pending(1)
+      hang = true
+      yield* h.reply(0)
+      yield* run.cancel
+      for (let at = 0; at < 1499; at += 50) yield* TestClock.adjust(Math.min(50, 1499 - at))
+      yield* h.ended
+      const end = h.finished()[0]
+      assert.deepStrictEqual([end?.["status"], end?.["persistence"]], ["cancelled", "degraded"])
+    })
+  )
+
+  it.effect("one that comes after the final append has begun is accepted and changes nothing", () =>
+    Effect.gen(function* () {
+      let release: (() => void) | undefined
+      const h = yield* makeAgent({
+        session: (handle) => ({
+          ...handle,
+          append: (records) =>
+            records.some((record) => record.kind === "run_finished")
+              ? Effect.andThen(
+                  Effect.callback<void>((resume) => {
+                    release = () => resume(Effect.void)
+                  }),
+                  handle.append(records)
+                )
+              : handle.append(records)
+        })
+      })
+      const run = yield* h.start([{ text: "answer" }])
+      yield* until("the final append", () => release !== undefined)
+      yield* run.cancel
+      release?.()
+      yield* h.ended
+      assert.strictEqual(h.finished()[0]?.["status"], "completed")
+      assert.strictEqual(h.text(), "answer")
+      const last = (yield* h.records).at(-1)
+      assert.strictEqual(last?.kind === "run_finished" ? last.status : last?.kind, "completed")
+    })
+  )
+})
+
+describe("closing (sections 3 and 6)", () => {
+  it.effect("settles with shutdown; endings are interrupted in history and cancelled as activities", () =>
+    Effect.gen(function* () {
+      const slow = builtin("slow", () => Effect.never)
+      const h = yield* makeAgent({ client: [client("a")], tools: [slow] })
+      const run = yield* h.start([{ calls: [call("client__a"), call("slow")] }])
+      yield* h.pending(1)
+      yield* run.close
+      assert.deepStrictEqual(h.cancels(), ["shutdown"])
+      assert.deepStrictEqual(
+        (yield* h.outcomes).map((one) => [one.name, one.status, one.outcome.error?.code]),
+        [
+          ["client__a", "interrupted", "client_tool_unavailable"],
+          ["slow", "interrupted", "tool_failed"]
+        ]
+      )
+      assert.deepStrictEqual(
+        h.events("activity.finished").map((one) => one["status"]),
+        ["cancelled", "cancelled"]
+      )
+      assert.strictEqual(h.finished()[0]?.["status"], "cancelled")
+    })
+  )
+
+  it.effect("is over within 900 ms, also when a tool hangs", () =>
+    Effect.gen(function* () {
+      const stuck = builtin("stuck", () => Effect.uninterruptible(Effect.never))
+      const h = yield* makeAgent({ tools: [stuck], client: [client("a")] })
+      const run = yield* h.start([{ calls: [call("stuck"), call("client__a")] }])
+      yield* h.pending(1)
+      const closing = yield* Effect.forkChild(run.close, { startImmediately: true })
+      yield* TestClock.adjust(899)
+      yield* Fiber.join(closing)
+      assert.deepStrictEqual(
+        (yield* h.outcomes).map((one) => one.status),
+        ["interrupted", "interrupted"]
+      )
+    })
+  )
+})
+
+describe("how a run fails (section 5)", () => {
+  it.effect("provider codes of the offline model; the session goes on", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent()
+      for (const [error, code] of [
+        ["unavailable", "provider_unavailable"],
+        ["rejected", "provider_failed"]
+      ] as const) {
+        const end = yield* h.run([{ error }])
+        assert.deepInclude(end, { status: "failed", persistence: "complete" })
+        assert.deepInclude(end["error"], { code })
+      }
+      assert.deepInclude(yield* h.run([{ text: "fine" }]), { status: "completed" })
+    })
+  )
+
+  it.effect("turn_limit counts the responses of the run, subagents included; pending calls end with run_finished", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent({ client: [client("a")], settings: { limits: { turn_steps: 3 } } })
+      const step = { calls: [call("client__nope")] }
+      const tasks = [{ intent: `script:${JSON.stringify([step, step, step])}`, mode: "standard" }]
+      yield* h.start([{ calls: [call("client__a"), call("subagents", { tasks })] }, { text: "never" }])
+      yield* h.ended
+      const end = h.finished()[0]
+      assert.deepInclude(end?.["error"], { code: "turn_limit" })
+      assert.deepStrictEqual(h.cancels(), ["run_finished"])
+      const outcomes = yield* h.outcomes
+      assert.deepInclude(
+        outcomes.find((one) => one.name === "client__a"),
+        { status: "cancelled" }
+      )
+    })
+  )
+
+  it.effect("a selection that is not in the catalogue fails the run, with the input saved", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent({ model: (handle) => ({ ...handle, languageModel: handle.languageModel }) })
+      const run = yield* Effect.map(h.prepare("hello"), (prepared) => prepared)
+      yield* run.go
+      assert.include(h.names(), "input.saved")
+    })
+  )
+})
