@@ -141,7 +141,10 @@ export const make = (options: TurnsOptions): Turns => {
           },
     received: (event, bytes) => {
       const turn = active
-      if (turn?.received(event, bytes) !== true) return
+      if (turn === undefined) return
+      // What another instance says is shown, and changes nothing.
+      if (event.instanceId !== agent?.instance_id) return turn.events.received(event, bytes)
+      if (!turn.received(event, bytes)) return
       active = undefined
       options.onOver("run_finished")
     },

@@ -20,8 +20,13 @@ export const runCommand = async (args: ReadonlyArray<string>): Promise<number> =
   }
   const { options } = parsed
   const misfit = options.tools === undefined ? undefined : shareEffectOf(resolve(options.tools))
+  // Until the runner listens itself, Ctrl-C has nothing to close.
+  const leave = () => process.exit(130)
+  process.on("SIGINT", leave)
   const { run } = await import("./runner.ts")
-  return run(options, misfit)
+  const running = run(options, misfit)
+  process.off("SIGINT", leave)
+  return running
 }
 
 /** The command as a whole process: ends it with the exit code, whatever a tools file left running. */

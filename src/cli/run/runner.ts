@@ -63,7 +63,7 @@ const program = Effect.fnUntraced(function* (options: RunOptions, misfit: Effect
     Fiber.await(main),
     Effect.andThen(interrupts.first, cancelThenClose(progress, main)),
     Effect.andThen(interrupts.atOnce, Fiber.interrupt(main)),
-    Effect.andThen(streams.out.gone, Fiber.interrupt(main)),
+    Effect.andThen(streams.out.gone, Effect.andThen(outputGone(progress), Fiber.interrupt(main))),
     Effect.andThen(stray.crashed, Fiber.interrupt(main))
   ])
   if (interrupts.any()) tellEnd(progress, { status: "cancelled", error: null, text: "" })
@@ -73,6 +73,12 @@ const program = Effect.fnUntraced(function* (options: RunOptions, misfit: Effect
   yield* streams.err.flushed
   return progress.exitCode ?? 1
 })
+
+/** Nobody reads the answer any more. */
+const outputGone = (progress: Progress) =>
+  Effect.sync(() =>
+    tellFailure(progress, "output_closed", "stdout was closed", () => progress.report.error("stdout was closed"))
+  )
 
 /** The first Ctrl-C: at once before the turn, else two seconds for the run to finish. */
 const cancelThenClose = (progress: Progress, main: Fiber.Fiber<unknown>) =>
