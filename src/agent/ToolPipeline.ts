@@ -251,26 +251,32 @@ export const make = (options: { readonly cards: boolean }) =>
           if (!isStarted) yield* Effect.exit(Effect.interruptible(earlier))
           const stamp = yield* agent.journal.stamp
           const { outcome, status } = ending
-          yield* agent.journal.require([
-            { ...stamp, kind: "call_outcome", callKey, name, taskId, parentKey, status, outcome, card }
-          ])
           const now = yield* monotonicMillis
-          yield* agent.journal.attempt(
-            agent.run.session.timeline({
-              callKey,
-              callId: progress.callId,
-              runId: state.runId,
-              activityId,
-              parentActivityId,
-              taskId,
-              name,
-              registeredMs: progress.times?.registeredMs ?? began,
-              publishedMs: progress.times?.publishedMs ?? null,
-              deadlineMs: progress.times?.deadlineMs ?? null,
-              settledMs: progress.times?.settledMs ?? now,
-              winner: winnerOf(progress.times, ending),
-              status
-            })
+          // Both at once: one commit of the store takes them.
+          yield* Effect.all(
+            [
+              agent.journal.require([
+                { ...stamp, kind: "call_outcome", callKey, name, taskId, parentKey, status, outcome, card }
+              ]),
+              agent.journal.attempt(
+                agent.run.session.timeline({
+                  callKey,
+                  callId: progress.callId,
+                  runId: state.runId,
+                  activityId,
+                  parentActivityId,
+                  taskId,
+                  name,
+                  registeredMs: progress.times?.registeredMs ?? began,
+                  publishedMs: progress.times?.publishedMs ?? null,
+                  deadlineMs: progress.times?.deadlineMs ?? null,
+                  settledMs: progress.times?.settledMs ?? now,
+                  winner: winnerOf(progress.times, ending),
+                  status
+                })
+              )
+            ],
+            { concurrency: 2, discard: true }
           )
           yield* admitted
           return outcome
