@@ -86,14 +86,14 @@ export interface AgentOptions {
   readonly maskText?: (text: string) => string
 }
 
-/** Lets everything run that can without time passing: real turns of the event loop, since files are looked for. */
+/** Lets everything run that can without the test's time passing: real turns of the event loop, since files are looked for. */
 export const until = (what: string, done: () => boolean): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    for (let turn = 0; turn < 3000; turn++) {
-      if (done()) return
-      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+  Effect.promise(async () => {
+    const deadline = performance.now() + 10_000
+    for (let turn = 0; !done(); turn++) {
+      if (performance.now() > deadline) throw new Error(`it never came: ${what}`)
+      await new Promise<unknown>((resolve) => (turn < 200 ? setImmediate(resolve, 0) : setTimeout(resolve, 2)))
     }
-    return yield* Effect.die(new Error(`it never came: ${what}`))
   })
 
 export const makeAgent = (options: AgentOptions = {}) =>
@@ -160,11 +160,11 @@ export const makeAgent = (options: AgentOptions = {}) =>
       frames.filter((frame) => frame.event === name).map((frame) => frame.data)
     const finished = () => events("run.finished")
 
-    const prepare = (prompt: string, handle: SessionHandle = session) =>
+    const prepare = (prompt: string, handle: SessionHandle = session, model = "offline") =>
       Context.get(context, Runner).prepare({
         session: handle,
         prompt,
-        selection: { provider: "offline", model: "offline" },
+        selection: { provider: "offline", model },
         finished: () => {
           finishedCalls += 1
         }

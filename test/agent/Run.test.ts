@@ -1,6 +1,6 @@
 /** base-protocol sections 4 and 5: the run from `turn.start` to `run.finished`. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { builtin, call, client, codeMode, makeAgent, until } from "./AgentHarness.ts"
 
@@ -292,12 +292,27 @@ describe("how a run fails (section 5)", () => {
     })
   )
 
-  it.effect("a selection that is not in the catalogue fails the run, with the input saved", () =>
+  it.effect("a selection that is not in the catalogue is provider_failed, with the input saved", () =>
     Effect.gen(function* () {
-      const h = yield* makeAgent({ model: (handle) => ({ ...handle, languageModel: handle.languageModel }) })
-      const run = yield* Effect.map(h.prepare("hello"), (prepared) => prepared)
+      const h = yield* makeAgent()
+      const run = yield* h.prepare("hello", h.session, "none")
       yield* run.go
-      assert.include(h.names(), "input.saved")
+      assert.deepStrictEqual(h.names(), ["run.started", "input.saved", "run.finished"])
+      assert.deepInclude(h.finished()[0]?.["error"], { code: "provider_failed" })
+    })
+  )
+
+  it.effect("a model that breaks is internal_error, and says nothing of it", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent({
+        model: (handle) => ({
+          ...handle,
+          languageModel: { ...handle.languageModel, streamText: () => Stream.die(new Error("SENTINEL")) }
+        })
+      })
+      const end = yield* h.run("hello")
+      assert.deepInclude(end["error"], { code: "internal_error" })
+      assert.notInclude(JSON.stringify(end), "SENTINEL")
     })
   )
 })
