@@ -6,12 +6,12 @@ import { join } from "../protocol/JsonPointer.ts"
 import { CATALOG_BYTES, CATALOG_MODELS } from "../protocol/Limits.ts"
 import type { ConfigurationError } from "./ConfigurationError.ts"
 import {
-  DEFAULT_CONTEXT_TOKENS,
   DEFAULT_MAX_OUTPUT_TOKENS,
   type MergedProvider,
   type MergedServer,
   type MergedSettings,
-  OFFLINE
+  OFFLINE,
+  OFFLINE_CONTEXT_TOKENS
 } from "./Merge.ts"
 import type { EffectiveSettings, McpServerSettings, ProviderSettings } from "./Settings.ts"
 
@@ -76,7 +76,7 @@ const offlineProvider: ProviderSettings = {
   api_key_env: null,
   api_key: null,
   insecure: false,
-  models: [{ id: OFFLINE, context_tokens: DEFAULT_CONTEXT_TOKENS, max_output_tokens: DEFAULT_MAX_OUTPUT_TOKENS }],
+  models: [{ id: OFFLINE, context_tokens: OFFLINE_CONTEXT_TOKENS, max_output_tokens: DEFAULT_MAX_OUTPUT_TOKENS }],
   script: null
 }
 

@@ -38,6 +38,9 @@ type Server = Servers[string]
 type Agents = NonNullable<SettingsFile["agents"]>
 
 export const DEFAULT_CONTEXT_TOKENS = 128_000
+
+/** The offline model has no context to fill: what the protocol's bounds allow, it takes, unless its entry says otherwise. */
+export const OFFLINE_CONTEXT_TOKENS = Number.MAX_SAFE_INTEGER
 export const DEFAULT_MAX_OUTPUT_TOKENS = 8192
 export const DEFAULT_TURN_STEPS = 50
 export const DEFAULT_HOOK_MS = 5000
@@ -154,18 +157,19 @@ const mergeProviders = (sources: ReadonlyArray<Source>, env: Environment): Reado
         api_key_env: variable,
         api_key: key === undefined || key === "" ? null : Redacted.make(key),
         insecure: whole.insecure ?? false,
-        models: whole.models?.map(modelOf) ?? (whole.kind === "offline" ? [modelOf(OFFLINE)] : []),
+        models: (whole.models ?? (whole.kind === "offline" ? [OFFLINE] : [])).map((model) =>
+          modelOf(whole.kind, model)
+        ),
         script: scripted?.value.script === undefined ? null : resolve(scripted.folder, scripted.value.script)
       }
     }
   )
 }
 
-const modelOf = (model: NonNullable<Provider["models"]>[number]): ModelSettings => {
-  if (typeof model === "string") {
-    return { id: model, context_tokens: DEFAULT_CONTEXT_TOKENS, max_output_tokens: DEFAULT_MAX_OUTPUT_TOKENS }
-  }
-  return { context_tokens: DEFAULT_CONTEXT_TOKENS, max_output_tokens: DEFAULT_MAX_OUTPUT_TOKENS, ...model }
+const modelOf = (kind: ProviderSettings["kind"], model: NonNullable<Provider["models"]>[number]): ModelSettings => {
+  const context_tokens = kind === "offline" ? OFFLINE_CONTEXT_TOKENS : DEFAULT_CONTEXT_TOKENS
+  const own = typeof model === "string" ? { id: model } : model
+  return { context_tokens, max_output_tokens: DEFAULT_MAX_OUTPUT_TOKENS, ...own }
 }
 
 const mergeServers = (sources: ReadonlyArray<Source>, { workspace }: Place): ReadonlyArray<MergedServer> => [

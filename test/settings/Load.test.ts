@@ -22,7 +22,7 @@ describe("without files", () => {
         assert.deepStrictEqual(settings.model, { provider: "offline", model: "offline" })
         assert.deepStrictEqual([...settings.providers.keys()], ["offline"])
         assert.deepStrictEqual(settings.providers.get("offline")?.models, [
-          { id: "offline", context_tokens: 128_000, max_output_tokens: 8192 }
+          { id: "offline", context_tokens: Number.MAX_SAFE_INTEGER, max_output_tokens: 8192 }
         ])
         assert.deepStrictEqual(settings.approvals, { bash: "ask", write: "allow" })
         assert.deepStrictEqual(settings.limits, { turn_steps: 50 })

@@ -11,7 +11,11 @@ import * as OfflineModel from "./OfflineModel.ts"
 const OFFLINE = "offline"
 
 /** What is assumed of a model of which the settings say nothing more (product section 2). */
-const plainModel = (id: string): ModelSettings => ({ id, context_tokens: 128_000, max_output_tokens: 8192 })
+const plainModel = (id: string): ModelSettings => ({
+  id,
+  context_tokens: Number.MAX_SAFE_INTEGER,
+  max_output_tokens: 8192
+})
 
 const offlineProvider: ProviderSettings = {
   kind: "offline",
