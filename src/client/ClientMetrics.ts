@@ -18,3 +18,7 @@ export const busyCalls = Metric.counter("magi_code_client_busy_calls", {
 export const running = Metric.gauge("magi_code_client_running_handlers", {
   description: "handler bodies that run now"
 })
+/** Frames that the agent has not taken yet. */
+export const queuedFrames = Metric.gauge("magi_code_client_queued_frames", {
+  description: "frames on their way to the agent"
+})

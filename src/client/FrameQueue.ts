@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Queue from "effect/Queue"
 import type { AgentLink } from "./AgentLink.ts"
+import * as ClientMetrics from "./ClientMetrics.ts"
 
 /** How long the agent may take to take one frame. */
 export const STALL_MS = 2000
@@ -37,9 +38,15 @@ const encoder = new TextEncoder()
 export const make = Effect.fnUntraced(function* (link: AgentLink) {
   const frames = yield* Queue.unbounded<Uint8Array | "end">()
   const fault = Deferred.makeUnsafe<WriteFault>()
+  const context = yield* Effect.context<never>()
   let waiting = 0
+  let queued = 0
   let open = true
 
+  const count = (change: 1 | -1) => {
+    queued += change
+    ClientMetrics.queuedFrames.updateUnsafe(queued, context)
+  }
   const fail = (why: WriteFault) => {
     open = false
     Deferred.doneUnsafe(fault, Exit.succeed(why))
@@ -56,6 +63,7 @@ export const make = Effect.fnUntraced(function* (link: AgentLink) {
       Effect.timeoutOrElse({ duration: STALL_MS, orElse: () => Effect.succeed(stalled) })
     )
     waiting -= frame.length
+    count(-1)
     if (why === undefined) return
     fail(why)
     return yield* Effect.never
@@ -71,6 +79,7 @@ export const make = Effect.fnUntraced(function* (link: AgentLink) {
         fail(flooded)
         return false
       }
+      count(1)
       return Queue.offerUnsafe(frames, bytes)
     },
     end: Effect.suspend(() => {
