@@ -17,6 +17,10 @@ const broker = ["test/broker", "test/races/broker.test.ts", "test/races/model.te
 const writer = ["test/transport", "test/races/model.test.ts"]
 const server = ["test/server", "test/races/connection.test.ts"]
 
+const handlers = ["test/client/callTable.test.ts", "test/client/handlers.test.ts", "test/races/client.test.ts"]
+
+const TABLE = "src/client/CallTable.ts"
+const HANDLERS = "src/client/Handlers.ts"
 const PENDING = "src/broker/PendingCalls.ts"
 const BROKER = "src/broker/BrokerLive.ts"
 const WRITER = "src/transport/OrderedWriter.ts"
@@ -478,8 +482,149 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     file: BOUNDED,
     mistake: "the work itself is waited for",
-    find: "Effect.timeoutOption(Fiber.await(fiber), Math.max(0, millis))",
-    replace: "Effect.asSome(Fiber.await(fiber))",
+    find: "Effect.timeoutOption(Fiber.await(work), Math.max(0, millis))",
+    replace: "Effect.asSome(Fiber.await(work))",
     tests: server
+  },
+  {
+    file: TABLE,
+    mistake: "a call id seen before is executed again",
+    find: 'if (this.#seen.has(callId)) return "seen"',
+    replace: "",
+    tests: handlers
+  },
+  {
+    file: TABLE,
+    mistake: "one remembered id too many",
+    find: "this.#seen.size >= MOST_REMEMBERED",
+    replace: "this.#seen.size > MOST_REMEMBERED",
+    tests: handlers
+  },
+  {
+    file: TABLE,
+    mistake: "a seventeenth body runs",
+    find: "this.#running >= this.mostRunning",
+    replace: "this.#running > this.mostRunning",
+    tests: handlers
+  },
+  {
+    file: TABLE,
+    mistake: "a thirty-third fiber",
+    find: "this.#calls.size >= MOST_FIBERS",
+    replace: "this.#calls.size > MOST_FIBERS",
+    tests: handlers
+  },
+  {
+    file: TABLE,
+    mistake: "finalizing bodies keep their place",
+    find: "    this.#running -= 1\n",
+    replace: "",
+    tests: handlers
+  },
+  {
+    file: TABLE,
+    mistake: "two winners",
+    find: "    if (entry.winner !== undefined) return false\n",
+    replace: "",
+    tests: handlers
+  },
+  {
+    file: TABLE,
+    mistake: "the deadline's timer outlives the call",
+    find: "    entry.winner = winner\n    this.#running -= 1\n    entry.stopTimer()",
+    replace: "    entry.winner = winner\n    this.#running -= 1",
+    tests: handlers
+  },
+  {
+    file: TABLE,
+    mistake: "only the call id of a cancel is compared",
+    find: "entry !== undefined && entry.winner === undefined && same(entry.identity, identity) ? entry",
+    replace: "entry !== undefined && entry.winner === undefined ? entry",
+    tests: handlers
+  },
+  {
+    file: TABLE,
+    mistake: "an ended call keeps its fiber's place",
+    find: "    this.#calls.delete(entry.identity.call_id)\n",
+    replace: "",
+    tests: handlers
+  },
+  {
+    file: HANDLERS,
+    mistake: "a cancelled handler goes on",
+    find: "    entry.interrupt()\n    if (!table",
+    replace: "    if (!table",
+    tests: handlers
+  },
+  {
+    file: HANDLERS,
+    mistake: "finalizers are waited for without end",
+    find: "    entry.stopTimer = after(FINALIZERS_MS, abandon)",
+    replace: "    void abandon",
+    tests: handlers
+  },
+  {
+    file: HANDLERS,
+    mistake: "a body that blocked past its deadline replies",
+    find: "const late = remainingMs(entry.deadline) <= 0",
+    replace: "const late = false",
+    tests: handlers
+  },
+  {
+    file: HANDLERS,
+    mistake: "a loser replies",
+    find: "      if (Exit.isSuccess(exit)) ClientMetrics.lateCompletions",
+    replace:
+      "      options.replies.send(entry.identity, replyOf(exit))\n      if (Exit.isSuccess(exit)) ClientMetrics.lateCompletions",
+    tests: handlers
+  },
+  {
+    file: HANDLERS,
+    mistake: "a handler starts after its deadline",
+    find: 'if (remainingMs(deadline) <= 0) return ClientMetrics.calls.updateUnsafe("deadline", context)',
+    replace: "",
+    tests: handlers
+  },
+  {
+    file: HANDLERS,
+    mistake: "a call of another run is executed",
+    find: "if (stopped || run === undefined || !belongs(identity, run)) return",
+    replace: "if (stopped || run === undefined) return",
+    tests: handlers
+  },
+  {
+    file: HANDLERS,
+    mistake: "a call that arrives while closing is executed",
+    find: "if (stopped || run === undefined ||",
+    replace: "if (run === undefined ||",
+    tests: handlers
+  },
+  {
+    file: HANDLERS,
+    mistake: "unclean arguments reach the handler",
+    find: "if (fault !== undefined) return refuse(faultText(fault))",
+    replace: "void fault",
+    tests: handlers
+  },
+  {
+    file: HANDLERS,
+    mistake: "the deadline counts from now on",
+    find: "const deadline = at + BigInt(data.timeout_ms) * 1_000_000n",
+    replace: "const deadline = clock.monotonicTimeNanosUnsafe() + BigInt(data.timeout_ms) * 1_000_000n",
+    tests: handlers
+  },
+  {
+    file: HANDLERS,
+    mistake: "a loss interrupts nothing",
+    find: "for (const entry of table.alive) end(entry, winner)",
+    replace: "void winner",
+    tests: handlers
+  },
+  {
+    file: HANDLERS,
+    mistake: "a defect tells the agent what it was",
+    find: '"the tool failed unexpectedly"',
+    replace: "Cause.pretty(exit.cause)",
+    tests: handlers
   }
 ]
