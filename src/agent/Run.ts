@@ -7,13 +7,14 @@
  *
  * base-protocol sections 4 (`turn.cancel`), 5 (`run.finished`) and 3 (Closing).
  */
-import { Cause, Deferred, Effect, Exit, Fiber, Option } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Metric, Option } from "effect"
 import { truncateText } from "../protocol/CompactJson.ts"
 import type { RunFailureCode } from "../protocol/ErrorCode.ts"
 import type { RunStatus } from "../protocol/Event.ts"
 import { ERROR_MESSAGE_BYTES } from "../protocol/Limits.ts"
 import type { SessionHandle } from "../store/SessionStore.ts"
 import { within } from "./Abandon.ts"
+import * as AgentMetrics from "./AgentMetrics.ts"
 import type { ModelEntry, ModelFailure } from "./model/Models.ts"
 import type { RunEventsShape } from "./RunEvents.ts"
 import type { PreparedRun } from "./Runner.ts"
@@ -92,6 +93,7 @@ export const make = (options: RunOptions): PreparedRun => {
         usage: state.usage && { ...state.usage }
       }
       // One step: whoever is told that the run is over finds its last event in its place.
+      yield* Metric.update(AgentMetrics.runs, verdict.status)
       state.end()
       options.finished()
       const admitted = events.finish(data)
@@ -110,6 +112,7 @@ export const make = (options: RunOptions): PreparedRun => {
       if (Option.isNone(exit)) {
         // Whether what was under way is on disk is not known.
         state.degrade()
+        yield* Metric.update(AgentMetrics.abandoned, 1)
         yield* Effect.logWarning("a run did not stop in time; what still ran was abandoned")
       }
       yield* finish(yield* verdictOf(state, exit))

@@ -160,6 +160,7 @@ export const make = (options: RunnerOptions) =>
                 }
               )
               yield* activity.start
+              yield* activity.running([])
               const exit = yield* Effect.exit(Effect.interruptible(loop))
               yield* activity.finish({ ...endOf(exit, state.stop), callId: null }).admitted
               return yield* exit

@@ -2,7 +2,7 @@
  * One task of a subagent: an agent like any other, in a delegated session of its own, with what its parent may call at
  * most. client-tools, Cancellation and permissions; base-protocol section 7.
  */
-import { Cause, Clock, Effect, Exit, Option } from "effect"
+import { Cause, Effect, Exit, Option } from "effect"
 import type { ProtectedResultsShape } from "../../broker/ProtectedResult.ts"
 import { uuid } from "../../platform/Ids.ts"
 import type { RunFailureCode, ToolFailureCode } from "../../protocol/ErrorCode.ts"
@@ -12,6 +12,7 @@ import type { SessionStoreShape } from "../../store/SessionStore.ts"
 import * as Activity from "../Activity.ts"
 import * as AgentLoop from "../AgentLoop.ts"
 import * as AgentScope from "../AgentScope.ts"
+import * as CallTimes from "../CallTimes.ts"
 import * as Journal from "../Journal.ts"
 import type { ModelFailure } from "../model/Models.ts"
 import { systemPrompt } from "../model/SystemPrompt.ts"
@@ -63,8 +64,6 @@ const resultOf = (taskId: string, exit: Exit.Exit<string, ModelFailure>): TaskRe
       }
 }
 
-const monotonicMillis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / 1_000_000)
-
 /** Runs the task to its end. Never fails, never ends by interruption: a cancelled task says so. */
 export const delegate = (deps: DelegateDeps, parent: AgentScope.CurrentCall, task: Task): Effect.Effect<TaskResult> =>
   Effect.uninterruptible(
@@ -91,8 +90,9 @@ export const delegate = (deps: DelegateDeps, parent: AgentScope.CurrentCall, tas
         { events: run.events, results: deps.results, cards: deps.cards },
         { activityId, parentId: parent.activityId, kind: "subagent", name, taskId, role: "subagent" }
       )
-      const began = yield* monotonicMillis
+      const began = yield* CallTimes.now
       yield* activity.start
+      yield* activity.running([])
 
       const work = Effect.gen(function* () {
         const session = yield* deps.store.create({
@@ -137,23 +137,20 @@ export const delegate = (deps: DelegateDeps, parent: AgentScope.CurrentCall, tas
       if (Exit.isFailure(exit) && Cause.hasDies(exit.cause)) yield* Effect.logError("a subagent failed", exit.cause)
       const end = endOf(exit, run.state.stop)
       const { admitted } = activity.finish({ ...end, callId: null })
-      yield* parent.agent.journal.attempt(
-        run.session.timeline({
+      const row = yield* CallTimes.row(
+        {
           callKey: activityId,
           callId: null,
           runId: run.state.runId,
           activityId,
           parentActivityId: parent.activityId,
           taskId,
-          name,
-          registeredMs: began,
-          publishedMs: null,
-          deadlineMs: null,
-          settledMs: yield* monotonicMillis,
-          winner: end.code ?? "reply",
-          status: end.status
-        })
+          name
+        },
+        began,
+        end
       )
+      yield* parent.agent.journal.attempt(run.session.timeline(row))
       yield* admitted
       return resultOf(taskId, exit)
     })
