@@ -22,11 +22,17 @@ export interface EntryOptions {
   readonly cards: boolean
 }
 
+/** No character needs more compact bytes than a control's escape, so a short text is one part without counting. */
+const WORST_CHARACTER_BYTES = 6
+
+const partsOf = (text: string): ReadonlyArray<string> =>
+  text.length * WORST_CHARACTER_BYTES <= HISTORY_TEXT_BYTES ? [text] : splitText(text, HISTORY_TEXT_BYTES)
+
 const textEntries = (
   record: Extract<SessionRecord, { readonly kind: "user" | "assistant" | "notice" }>,
   options: EntryOptions
 ): ReadonlyArray<HistoryEntry> =>
-  splitText(record.text, HISTORY_TEXT_BYTES).map((text, part, all) => ({
+  partsOf(record.text).map((text, part, all) => ({
     entry_id: record.entryId,
     kind: record.kind,
     created_at: record.createdAt,

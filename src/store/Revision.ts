@@ -4,6 +4,8 @@
  */
 import { createHash } from "node:crypto"
 
-/** The revision of a session whose last record has the sequence number `lastSeq` (0: nothing saved). */
-export const revisionOf = (sessionId: string, lastSeq: number): string =>
-  `h${lastSeq}-${createHash("sha256").update(sessionId).digest("hex").slice(0, 16)}`
+/** The revisions of one session, by the sequence number of its last record (0: nothing saved). */
+export const revisionsOf = (sessionId: string): ((lastSeq: number) => string) => {
+  const tag = createHash("sha256").update(sessionId).digest("hex").slice(0, 16)
+  return (lastSeq) => `h${lastSeq}-${tag}`
+}

@@ -7,7 +7,7 @@
 import { Clock, Effect, Layer, type Scope } from "effect"
 import { workerUrl } from "../platform/workerUrl.ts"
 import { decodePermissions, encodePermissions } from "./PermissionsRecord.ts"
-import { revisionOf } from "./Revision.ts"
+import { revisionsOf } from "./Revision.ts"
 import {
   type DelegatedState,
   PersistenceFailed,
@@ -66,7 +66,7 @@ const makeStore = (thread: StoreThread): SessionStoreShape => {
     const state: SessionState = {
       link: undefined,
       create: { workspace, createdAt, title: null, delegated: delegated !== undefined, permissions },
-      revision: revisionOf(sessionId, 0),
+      revision: revisionsOf(sessionId)(0),
       title: null,
       selection: null,
       handles: 0

@@ -17,6 +17,10 @@ interface Waiting {
 
 const failed = (message: string): Answer => ({ ok: false, kind: "persistence", message })
 
+/** What kind of error ended the worker; never its message, which may hold anything. */
+const nameOf = (error: unknown): string =>
+  error instanceof Error ? ("code" in error ? String(error.code) : error.name) : typeof error
+
 const sizeOf = (request: StoreRequest): number =>
   request.op === "append" ? request.rows.reduce((sum, row) => sum + row.body.length, 0) : 0
 
@@ -35,7 +39,9 @@ export class WorkerLink {
     this.#worker = new Worker(url, { workerData: { home }, env: {}, execArgv: [], stdout: true, name: "store" })
     this.#worker.stdout.resume()
     this.#worker.on("message", (answers: ReadonlyArray<AnswerMessage>) => answers.forEach((one) => this.#answered(one)))
-    this.#worker.on("error", (error) => this.#end(`the store's worker failed (${error.name}): open the session again`))
+    this.#worker.on("error", (error) =>
+      this.#end(`the store's worker failed (${nameOf(error)}): open the session again`)
+    )
     this.#worker.on("exit", () => this.#end("the store is closed"))
   }
 

@@ -1,6 +1,7 @@
 /** The durable store in one process. base-protocol section 4; product section 2. */
 import { existsSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import type { DelegatedPermissions } from "../../src/store/DelegatedPermissions.ts"
@@ -111,9 +112,8 @@ describe("SqliteSessionStore", () => {
           assert.notInclude(error.message, "SENTINEL")
           assert.strictEqual(yield* session.revision, revision)
           assert.strictEqual((yield* session.records).length, 5)
-          const twice = user("the same entry")
-          yield* Effect.flip(session.append([twice, twice]))
-          yield* session.append([twice])
+          yield* Effect.flip(session.append([started("c2"), started("c2")]))
+          yield* session.append([started("c2")])
           assert.strictEqual((yield* session.records).length, 6)
         })
       )
@@ -327,5 +327,29 @@ describe("SqliteSessionStore", () => {
           })
         )
       })
+  )
+
+  it.live("a delegated session whose permissions are damaged or were never saved is recognised as such", () =>
+    Effect.gen(function* () {
+      const home = yield* freshHome
+      const delegated = { version: 1, mode: "inspect", profile: null, depth: 1, direct: [], code_mode: [] } as const
+      yield* withStore(home, (store) =>
+        Effect.flatMap(store.create({ sessionId: "task", workspace: WORKSPACE, delegated }), (session) =>
+          session.append([user("do it")])
+        )
+      )
+      for (const [stored, permissions] of [
+        ["'{'", "damaged"],
+        ['\'{"version":1,"mode":"root"}\'', "damaged"],
+        ["NULL", "absent"]
+      ] as const) {
+        const db = new DatabaseSync(join(home, "sessions", "task.db"))
+        db.exec(`UPDATE session SET permissions = ${stored}`)
+        db.close()
+        yield* withSession(home, "task", (session) =>
+          Effect.sync(() => assert.deepStrictEqual(session.delegated, { _tag: "Delegated", permissions }))
+        )
+      }
+    })
   )
 })

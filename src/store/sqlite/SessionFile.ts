@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
-import { revisionOf } from "../Revision.ts"
+import { revisionsOf } from "../Revision.ts"
 import { StoreFault } from "../StoreFault.ts"
 import type { NewSession, RecordRow } from "../StoreMessages.ts"
 import { createDatabase, openDatabase } from "./openDatabase.ts"
@@ -25,6 +25,7 @@ export class SessionFile {
   readonly id: string
   readonly path: string
   readonly #db: DatabaseSync
+  readonly #revisionAt: (lastSeq: number) => string
   readonly #begin: StatementSync
   readonly #commit: StatementSync
   readonly #insert: StatementSync
@@ -36,6 +37,7 @@ export class SessionFile {
     this.path = path
     this.#db = db
     this.#state = readState(id, path, db)
+    this.#revisionAt = revisionsOf(id)
     this.#begin = db.prepare("BEGIN IMMEDIATE")
     this.#commit = db.prepare("COMMIT")
     this.#insert = db.prepare(
@@ -69,7 +71,7 @@ export class SessionFile {
   }
 
   get revision(): string {
-    return revisionOf(this.id, this.#state.lastSeq)
+    return this.#revisionAt(this.#state.lastSeq)
   }
 
   /**
@@ -229,7 +231,7 @@ export class SessionFile {
     if (!isRefusal(error)) return toFault(error, this.path)
     const why = error.message.includes("record.call_key")
       ? "a call has at most one start and one outcome, and this one has it already"
-      : "a record of this append is in the session already"
+      : "it breaks a rule of the store"
     return new StoreFault("persistence", `nothing was added to ${this.path}: ${why}`)
   }
 

@@ -83,13 +83,17 @@ const checkFolder = (path: string): boolean => {
   }
 }
 
-/** Makes what was just created in a folder survive a power cut. */
+/** Makes what was just created in a folder survive a power cut, where the folder can be read and its disk knows how. */
 const syncFolder = (path: string): void => {
-  const descriptor = openSync(path, "r")
   try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
+    const descriptor = openSync(path, "r")
+    try {
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    // The folder is there all the same.
   }
 }
 
