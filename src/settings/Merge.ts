@@ -166,7 +166,10 @@ const mergeProviders = (sources: ReadonlyArray<Source>, env: Environment): Reado
   )
 }
 
-const modelOf = (kind: ProviderSettings["kind"], model: NonNullable<Provider["models"]>[number]): ModelSettings => {
+const modelOf = (
+  kind: ProviderSettings["kind"] | undefined,
+  model: NonNullable<Provider["models"]>[number]
+): ModelSettings => {
   const context_tokens = kind === "offline" ? OFFLINE_CONTEXT_TOKENS : DEFAULT_CONTEXT_TOKENS
   const own = typeof model === "string" ? { id: model } : model
   return { context_tokens, max_output_tokens: DEFAULT_MAX_OUTPUT_TOKENS, ...own }
