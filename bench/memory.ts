@@ -4,10 +4,12 @@
  *
  *     node --expose-gc bench/memory.ts [--calls N] [--children N] [--product] [--json FILE]
  *
- * Default: 3500 calls in one child and ten children. `--product` adds the built backend (dist/, with its store, agent loop
- * and offline model), a fresh session each round. A slope is bytes a call, the median of the slopes between all pairs of
- * samples (Theil-Sen), so that one sample that a compilation fell into does not decide; the first quarter is warm-up.
+ * Default: 3500 calls in one child, and ten children of 350 calls each after ten of warm-up. `--product` adds the built
+ * backend (dist/, with its store, agent loop and offline model), a fresh session each round. A slope is bytes a call, the
+ * median of the slopes between all pairs of samples (Theil-Sen), so that one sample that a compilation fell into does not
+ * decide; the first half is warm-up.
  */
+import { randomUUID } from "node:crypto"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -127,12 +129,27 @@ const median = (numbers: ReadonlyArray<number>): number => {
   return sorted[sorted.length >> 1] ?? Number.NaN
 }
 
-/** Bytes a call, the first quarter left out. */
+/** Bytes a call, the first half left out. */
 const slopeOf = (samples: ReadonlyArray<Sample>): number => {
-  const kept = samples.slice(Math.floor(samples.length / 4))
+  const kept = samples.slice(Math.floor(samples.length / 2))
   return Math.round(
     median(kept.flatMap((a, at) => kept.slice(at + 1).map((b) => (b.heap - a.heap) / (b.calls - a.calls))))
   )
+}
+
+/**
+ * What remembering the ids alone costs, sampled at the same numbers of calls: the client remembers call ids, the backend
+ * request ids, because neither may ever be taken twice (client-tools, Execute and reply; base-protocol section 2).
+ */
+const idsAlone = async (samples: ReadonlyArray<Sample>, idOf: (n: number) => string): Promise<number> => {
+  const seen = new Set<string>()
+  const same: Array<Sample> = []
+  for (const { calls: made } of samples) {
+    // As ids arrive: a string of its own each, out of JSON.
+    while (seen.size < made) seen.add(JSON.parse(JSON.stringify(idOf(seen.size))))
+    same.push({ calls: seen.size, heap: await collect(), resources: [] })
+  }
+  return slopeOf(same)
 }
 
 /** Resources that the last sample has and the first had not. */
@@ -168,7 +185,12 @@ const oneChild = Effect.gen(function* () {
     parent.push(yield* own(round * each))
     child.push(yield* probe.ask(round * each))
   }
-  return { parent: summary(parent), child: summary(child) }
+  const callIds = yield* Effect.promise(() => idsAlone(parent, () => randomUUID()))
+  const requestIds = yield* Effect.promise(() => idsAlone(child, (n) => `r${n + 1}`))
+  return {
+    parent: { ...summary(parent), of_it_ids: callIds },
+    child: { ...summary(child), of_it_ids: requestIds }
+  }
 }).pipe(Effect.scoped)
 
 /** One child after the other: the heap of the parent after each is closed, and whatever else is left. */
@@ -184,7 +206,7 @@ const manyChildren = Effect.gen(function* () {
   )
   yield* one
   const listening = listeners()
-  for (let n = 1; n <= children; n++) {
+  for (let n = 1; n <= 2 * children; n++) {
     yield* one
     parent.push(yield* own(n * each))
   }

@@ -1,0 +1,32 @@
+/**
+ * Nothing is left by a call, on either side: the small run of bench/memory.ts, in a process of its own so that collections
+ * can be forced. docs/performance.md tells the figures of the whole run and what of them is remembered on purpose.
+ */
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+
+const bench = fileURLToPath(new URL("../../bench/memory.ts", import.meta.url))
+
+/**
+ * Bytes a call. A run this short is mostly warm-up (feedback of the engine, the ids that the protocol has both sides
+ * remember); what it must tell apart is a fiber, a timer or a result kept for each call, which are a kilobyte and more.
+ */
+const BOUND = 900
+
+describe("what a call leaves behind", { timeout: 60_000 }, () => {
+  it("is no heap to speak of, no pending call, no timer, pipe, listener or process, in one child and in many", async () => {
+    const args = ["--expose-gc", bench, "--calls", "1400", "--children", "3"]
+    const { stdout } = await promisify(execFile)(process.execPath, args, { encoding: "utf8" })
+    const { many_children, one_child } = JSON.parse(stdout)
+    // bench/memory.ts itself fails where a run did not complete or `pending_client_calls` is not 0 after it.
+    assert.strictEqual(one_child.child.calls, 1400)
+    for (const side of [one_child.parent, one_child.child]) {
+      assert.isBelow(side.bytes_per_call, BOUND)
+      assert.deepStrictEqual(side.left, [])
+    }
+    assert.deepStrictEqual(many_children.parent.left, [])
+    assert.deepInclude(many_children, { listeners_left: 0, processes_left: 0 })
+  })
+})
