@@ -1,4 +1,6 @@
 /** The tables of the protocol's pages hold what the code has: every code, method, event, limit and keyword, and no other. */
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import {
@@ -16,7 +18,7 @@ import {
   supportedKeywords,
   toolFailureCodes
 } from "../../src/protocol/index.ts"
-import { codeSpans, doc, fences } from "./pages.ts"
+import { codeSpans, doc, fences, root } from "./pages.ts"
 
 const protocol = doc("local-agent-protocol.md").text
 const clientTools = doc("client-tools.md").text
@@ -86,5 +88,17 @@ describe("docs/client-tools.md", () => {
     if (Result.isFailure(descriptor)) return assert.fail(descriptor.failure.message)
     assert.strictEqual(canonical(descriptor.success), text)
     assert.include(section(clientTools, "9. Subagents"), `\`${fingerprint(descriptor.success)}\``)
+  })
+})
+
+describe("docs/architecture.md", () => {
+  it("tells of every folder of src/", () => {
+    const folders = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts") && /[\\/]/.test(file))
+      .map((file) => `src/${file.split(/[\\/]/)[0]}/`)
+    const told = firstCells(section(doc("architecture.md").text, "The folders")).filter((cell) =>
+      /^src\/\w+\/$/.test(cell)
+    )
+    sameNames(told, [...new Set(folders)])
   })
 })
