@@ -6,7 +6,7 @@
  */
 import { Clock, Effect, Exit } from "effect"
 import { uuid } from "../platform/Ids.ts"
-import type { SessionRecord } from "../store/SessionRecord.ts"
+import type { CallOutcomeRecord, CallTimeline, SessionRecord } from "../store/SessionRecord.ts"
 import type { PersistenceFailed, SessionHandle } from "../store/SessionStore.ts"
 import type { RunState } from "./RunState.ts"
 
@@ -21,6 +21,12 @@ export interface JournalShape {
   readonly stamp: Effect.Effect<Stamp>
   /** A required append. False: it was not made; the run has failed and is being stopped. */
   readonly require: (records: ReadonlyArray<SessionRecord>) => Effect.Effect<boolean>
+  /**
+   * How a call ended: its outcome, required, and its row of the timeline, best effort; one commit takes both. `later`:
+   * nothing waits for it to be on disk, as for a call that a script made: it goes with the next append, at the latest
+   * with that of the script's own outcome, which precedes the next request to the model.
+   */
+  readonly ended: (outcome: CallOutcomeRecord, row: CallTimeline, when: "now" | "later") => Effect.Effect<void>
   /** Anything best effort. */
   readonly attempt: (write: Effect.Effect<unknown, PersistenceFailed>) => Effect.Effect<void>
   /** A best-effort append. */
@@ -33,18 +39,26 @@ export const make = (state: RunState, session: SessionHandle): Effect.Effect<Jou
     const records = [...(yield* session.records)]
     let revision = yield* session.revision
 
+    /** What goes with the next append. */
+    const held: { outcomes: Array<SessionRecord>; rows: Array<CallTimeline> } = { outcomes: [], rows: [] }
+
     /** Committed and known in one step that no interruption divides. */
     const append = (added: ReadonlyArray<SessionRecord>) =>
       Effect.uninterruptible(
-        Effect.suspend(() =>
+        Effect.suspend(() => {
           // What outlived its run writes nothing into the next one.
-          state.ended
-            ? Effect.interrupt
-            : Effect.map(session.append(added), (committed) => {
-                revision = committed
-                records.push(...added)
-              })
-        )
+          if (state.ended) return Effect.interrupt
+          const all = [...held.outcomes.splice(0), ...added]
+          const rows = held.rows.splice(0)
+          const commit = Effect.map(session.append(all), (committed) => {
+            revision = committed
+            records.push(...all)
+          })
+          if (rows.length === 0) return commit
+          const timeline = Effect.forEach(rows, (row) => attempt(session.timeline(row)), { concurrency: rows.length })
+          // Asked for together, they are one commit of the store.
+          return Effect.asVoid(Effect.all([commit, timeline], { concurrency: 2 }))
+        })
       )
 
     const require: JournalShape["require"] = (added) =>
@@ -66,8 +80,17 @@ export const make = (state: RunState, session: SessionHandle): Effect.Effect<Jou
         })
       )
 
+    const ended: JournalShape["ended"] = (outcome, row, when) =>
+      Effect.suspend(() => {
+        held.rows.push(row)
+        if (when === "now") return Effect.asVoid(require([outcome]))
+        held.outcomes.push(outcome)
+        return Effect.void
+      })
+
     return {
       records,
+      ended,
       get revision() {
         return revision
       },

@@ -125,7 +125,7 @@ export const make = (options: { readonly cards: boolean }) =>
       Effect.uninterruptible(
         Effect.gen(function* () {
           const { callKey, name } = request
-          const { events, session, state } = agent.run
+          const { events, state } = agent.run
           const { taskId } = agent.identity
           const tool = agent.callable[surface].get(name)
           const activityId = yield* uuid
@@ -173,9 +173,6 @@ export const make = (options: { readonly cards: boolean }) =>
           const { admitted, card } = activity.finish({ status, callId: progress.callId, code })
           if (!isStarted()) yield* Effect.exit(Effect.interruptible(earlier))
           const stamp = yield* agent.journal.stamp
-          yield* agent.journal.require([
-            { ...stamp, kind: "call_outcome", callKey, name, taskId, parentKey, status, outcome, card }
-          ])
           const { callId, times } = progress
           const row = yield* CallTimes.row(
             { callKey, callId, runId: state.runId, activityId, parentActivityId, taskId, name },
@@ -184,7 +181,11 @@ export const make = (options: { readonly cards: boolean }) =>
             times
           )
           yield* Metric.update(AgentMetrics.calls, row.winner)
-          yield* agent.journal.attempt(session.timeline(row))
+          yield* agent.journal.ended(
+            { ...stamp, kind: "call_outcome", callKey, name, taskId, parentKey, status, outcome, card },
+            row,
+            parentKey === null ? "now" : "later"
+          )
           yield* admitted
           return outcome
         })
