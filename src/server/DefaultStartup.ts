@@ -3,7 +3,7 @@
  * built-in, MCP and client tools. Every layer here lives in the backend's scope and ends with it.
  */
 import { homedir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { Effect, Layer } from "effect"
 import * as ApprovalsLive from "../agent/ApprovalsLive.ts"
 import { codeModeTool } from "../agent/code-mode/codeModeTool.ts"
@@ -11,20 +11,25 @@ import { Sandbox } from "../agent/code-mode/Sandbox.ts"
 import { SandboxPool } from "../agent/code-mode/SandboxPool.ts"
 import { HooksLive } from "../agent/hooks/HooksLive.ts"
 import { checkConfigured } from "../agent/model/Configured.ts"
+import type { Models } from "../agent/model/Models.ts"
 import * as ModelsLive from "../agent/model/ModelsLive.ts"
 import * as RunnerLive from "../agent/RunnerLive.ts"
 import * as BrokerLive from "../broker/BrokerLive.ts"
 import { ProtectedResultsLive } from "../broker/protected/ProtectedResultsLive.ts"
 import { Children } from "../platform/Children.ts"
+import type { Json } from "../protocol/Json.ts"
+import { givenSettings } from "../settings/givenSettings.ts"
 import { loadSettings } from "../settings/loadSettings.ts"
 import { type EffectiveSettings, Settings } from "../settings/Settings.ts"
+import type { SessionStore } from "../store/SessionStore.ts"
 import { SqliteSessionStore } from "../store/SqliteSessionStore.ts"
 import { builtinTools } from "../tools/builtin/BuiltinTools.ts"
 import * as ClientTools from "../tools/client/ClientTools.ts"
 import { type Startup, StartupFailed, type StartupInput } from "./Startup.ts"
 
 /** `MC_HOME`, default `~/.magi-code` (base-protocol section 1). */
-export const mcHome = (env: NodeJS.ProcessEnv): string => env.MC_HOME || join(homedir(), ".magi-code")
+export const mcHome = (env: { readonly [name: string]: string | undefined }): string =>
+  env["MC_HOME"] || join(homedir(), ".magi-code")
 
 /** The selected provider must have its key before anything is asked of it. */
 const checkProvider = (settings: EffectiveSettings) => {
@@ -73,26 +78,60 @@ const startServers = (settings: EffectiveSettings) =>
         )
       )
 
-export const defaultStartup: Startup = (input) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const { instanceId, workspace } = input
-      const home = mcHome(process.env)
-      const settings = yield* loadSettings({ home, workspace, env: process.env }).pipe(
-        Effect.mapError(({ code, message, path }) => new StartupFailed({ code, message, path }))
-      )
-      yield* checkProvider(settings)
-      const base = Layer.mergeAll(
-        Layer.succeed(Settings, settings),
-        Children.layer({ mark: instanceId, home, secretEnv: settings.secretEnv }),
-        SqliteSessionStore.layer({ home })
-      )
-      return runnerLayer(input, settings).pipe(
-        Layer.provideMerge(Layer.mergeAll(HooksLive, ApprovalsLive.layer, BrokerLive.layer({ instanceId }))),
-        Layer.provideMerge(
-          Layer.mergeAll(ProtectedResultsLive, ModelsLive.layer, Layer.provide(Sandbox.layer, SandboxPool.layer))
-        ),
-        Layer.provideMerge(base)
-      )
-    })
-  )
+/** What an embedding program may put in place of what `serve` takes. Absent: as `serve` has it. */
+export interface BackendOptions {
+  /** The folder of sessions, trust and run files. Default: `MC_HOME` of `env`, else `~/.magi-code`. */
+  readonly home?: string
+  /** The environment that keys are taken from. Default: this process's. */
+  readonly env?: { readonly [name: string]: string | undefined }
+  /**
+   * The settings, in the format of `settings.json`, in place of the files of home and workspace. What is wrong with them
+   * fails `initialize` with `configuration_invalid`. Relative paths resolve against `home`.
+   */
+  readonly settings?: Json
+  /** The models, in place of those of the settings; see `modelsFromLanguageModel`. */
+  readonly models?: Layer.Layer<Models, StartupFailed, Settings>
+  /** Where sessions are kept, in place of files under `home`; see `MemorySessionStore`. */
+  readonly store?: Layer.Layer<SessionStore, StartupFailed, Settings>
+}
+
+/**
+ * The backend of `serve` with parts of one's own. The layers are built for each connection, after its `initialize` has
+ * passed its preflight, and closed with it; to share one among connections, build it once and give `Layer.succeed`.
+ */
+export const startupWith =
+  (options: BackendOptions): Startup =>
+  (input) =>
+    Layer.unwrap(
+      Effect.gen(function* () {
+        const { instanceId, workspace } = input
+        const env = options.env ?? process.env
+        const home = resolve(options.home ?? mcHome(env))
+        const place = { home, workspace, env }
+        const read = options.settings === undefined ? loadSettings(place) : givenSettings(options.settings, place)
+        const settings = yield* read.pipe(
+          Effect.mapError(({ code, message, path }) => new StartupFailed({ code, message, path }))
+        )
+        if (options.models === undefined) yield* checkProvider(settings)
+        const settingsLive = Layer.succeed(Settings, settings)
+        const base = Layer.mergeAll(
+          settingsLive,
+          Children.layer({ mark: instanceId, home, secretEnv: settings.secretEnv }),
+          Layer.provide(options.store ?? SqliteSessionStore.layer({ home }), settingsLive)
+        )
+        return runnerLayer(input, settings).pipe(
+          Layer.provideMerge(Layer.mergeAll(HooksLive, ApprovalsLive.layer, BrokerLive.layer({ instanceId }))),
+          Layer.provideMerge(
+            Layer.mergeAll(
+              ProtectedResultsLive,
+              options.models ?? ModelsLive.layer,
+              Layer.provide(Sandbox.layer, SandboxPool.layer)
+            )
+          ),
+          Layer.provideMerge(base)
+        )
+      })
+    )
+
+/** What `magi-code serve` starts. */
+export const defaultStartup: Startup = startupWith({})
