@@ -7,7 +7,7 @@
  * base-protocol sections 2 and 3.
  */
 import { Cause, Context, Deferred, Effect, Exit, Latch, Scope } from "effect"
-import { makeBudget } from "../platform/Bounded.ts"
+import { bounded, makeBudget } from "../platform/Bounded.ts"
 import { uuid } from "../platform/Ids.ts"
 import { Limits } from "../protocol/Limits.ts"
 import { FrameReader } from "../transport/FrameReader.ts"
@@ -46,6 +46,10 @@ export const serve = (options: ServeOptions): Effect.Effect<number, never, Trans
       const writer = yield* OrderedWriter.make({ transport, instanceId })
       const backendScope = yield* Scope.make()
       const fibers = yield* Scope.make("parallel")
+      // Closing closes both. A program that interrupts `serve` instead must not be left with what they own.
+      yield* Effect.addFinalizer(() =>
+        bounded(Effect.andThen(Scope.close(fibers, Exit.void), Scope.close(backendScope, Exit.void)), Limits.cleanup_ms)
+      )
       const closing = yield* Deferred.make<ClosingCause>()
       const state: ConnectionState = {
         instanceId,
