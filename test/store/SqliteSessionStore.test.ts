@@ -3,8 +3,9 @@ import { existsSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import type { DelegatedPermissions } from "../../src/store/DelegatedPermissions.ts"
+import type { SessionStore } from "../../src/store/SessionStore.ts"
 import {
   assistant,
   freshHome,
@@ -245,6 +246,40 @@ describe("SqliteSessionStore", () => {
             yield* Effect.sleep(turns % 6)
             yield* Fiber.interrupt(fiber)
           }
+          yield* store.list(firstPage)
+          yield* withSession(home, "s", (session) => session.append([user("b")]))
+        })
+      )
+    })
+  )
+
+  it.live("nor does one that is interrupted in the turn in which its answer arrives", () =>
+    Effect.gen(function* () {
+      const home = yield* freshHome
+      const make = (store: SessionStore["Service"], sessionId: string) =>
+        Effect.scoped(
+          Effect.flatMap(store.create({ sessionId, workspace: WORKSPACE }), (session) => session.append([user("a")]))
+        )
+      yield* withStore(home, (store) => Effect.andThen(make(store, "s"), make(store, "t")))
+      yield* withStore(home, (store) =>
+        Effect.gen(function* () {
+          yield* store.list(firstPage)
+          const opened = yield* Deferred.make<void>()
+          const open = (sessionId: string) => store.open({ sessionId, workspace: WORKSPACE })
+          const first = yield* Effect.forkChild(Effect.andThen(open("t"), Deferred.succeed(opened, undefined)), {
+            startImmediately: true
+          })
+          const second = yield* Effect.forkChild(
+            Effect.scoped(Effect.andThen(open("s"), Effect.die(new Error("it must not get this far")))),
+            { startImmediately: true }
+          )
+          const killer = yield* Effect.forkChild(Effect.andThen(Deferred.await(opened), Fiber.interrupt(second)), {
+            startImmediately: true
+          })
+          // Both requests are sent at the end of this turn; both answers are there before the next one.
+          queueMicrotask(() => setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)))
+          yield* Fiber.join(first)
+          yield* Fiber.join(killer)
           yield* store.list(firstPage)
           yield* withSession(home, "s", (session) => session.append([user("b")]))
         })

@@ -212,38 +212,41 @@ describe("a session's file", () => {
     60_000
   )
 
-  it.live("whose log is gone or cut has lost records, and says so as long as the index remembers", () =>
-    Effect.gen(function* () {
-      const folder = yield* bundled
-      for (const spoil of [
-        (path: string) => rmSync(path),
-        (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 20_000)),
-        (path: string) => {
-          const bytes = readFileSync(path)
-          bytes[bytes.length - 5000] = (bytes[bytes.length - 5000] ?? 0) ^ 1
-          writeFileSync(path, bytes)
+  it.live(
+    "whose log is gone or cut has lost records, and says so as long as the index remembers",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* bundled
+        for (const spoil of [
+          (path: string) => rmSync(path),
+          (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 20_000)),
+          (path: string) => {
+            const bytes = readFileSync(path)
+            bytes[bytes.length - 5000] = (bytes[bytes.length - 5000] ?? 0) ^ 1
+            writeFileSync(path, bytes)
+          }
+        ]) {
+          const home = yield* freshHome
+          yield* furnished(home)
+          const holder = yield* driver(folder, home)
+          yield* holder.ask({ op: "open", id: "s" })
+          for (let n = 0; n < 10; n++) yield* holder.ask({ op: "append", id: "s", records: [user("x".repeat(5000))] })
+          yield* holder.ask({ op: "list" })
+          yield* holder.kill
+          spoil(`${file(home)}-wal`)
+          for (const _ of ["at once", "and again after a list"]) {
+            const error = yield* opening(home)
+            assert.strictEqual(error.code, "session_invalid", error.message)
+            assert.include(error.message, "lacks records that were saved")
+            yield* withStore(home, (store) =>
+              store.list({ workspace: WORKSPACE, revision: null, cursor: null, limit: 100 })
+            )
+          }
+          for (const rest of ["", "-wal", "-shm"]) rmSync(join(home, `sessions-index-1.db${rest}`), { force: true })
+          yield* withSession(home, "s", (session) => session.append([user("accepted as it is")]))
         }
-      ]) {
-        const home = yield* freshHome
-        yield* furnished(home)
-        const holder = yield* driver(folder, home)
-        yield* holder.ask({ op: "open", id: "s" })
-        for (let n = 0; n < 10; n++) yield* holder.ask({ op: "append", id: "s", records: [user("x".repeat(5000))] })
-        yield* holder.ask({ op: "list" })
-        yield* holder.kill
-        spoil(`${file(home)}-wal`)
-        for (const _ of ["at once", "and again after a list"]) {
-          const error = yield* opening(home)
-          assert.strictEqual(error.code, "session_invalid", error.message)
-          assert.include(error.message, "lacks records that were saved")
-          yield* withStore(home, (store) =>
-            store.list({ workspace: WORKSPACE, revision: null, cursor: null, limit: 100 })
-          )
-        }
-        for (const rest of ["", "-wal", "-shm"]) rmSync(join(home, `sessions-index-1.db${rest}`), { force: true })
-        yield* withSession(home, "s", (session) => session.append([user("accepted as it is")]))
-      }
-    })
+      }),
+    60_000
   )
 
   it.live("that this user may not write, in a folder that may not be written: read-only, nothing changed", () =>

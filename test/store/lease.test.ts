@@ -1,8 +1,10 @@
 /** One writer a session. base-protocol section 4: `session_busy` while another process writes it. */
 
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { assistant, bundled, driver, freshHome, started, user, WORKSPACE, withSession, withStore } from "./support.ts"
 
 describe("the lease of a session", () => {
@@ -48,6 +50,29 @@ describe("the lease of a session", () => {
         )
         assert.deepStrictEqual(yield* open, [revision, records])
       })
+  )
+
+  it.live("one that looks at a file for a moment does not make it busy", () =>
+    Effect.gen(function* () {
+      const home = yield* freshHome
+      yield* withStore(home, (store) =>
+        Effect.flatMap(store.create({ sessionId: "s", workspace: WORKSPACE }), (session) => session.append([user("a")]))
+      )
+      yield* withStore(home, (store) =>
+        Effect.gen(function* () {
+          yield* store.list({ workspace: WORKSPACE, revision: null, cursor: null, limit: 1 })
+          const look = new DatabaseSync(join(home, "sessions", "s.db"))
+          look.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+          const opened = yield* Effect.forkChild(store.open({ sessionId: "s", workspace: WORKSPACE }), {
+            startImmediately: true
+          })
+          yield* Effect.sleep(100)
+          assert.isUndefined(opened.pollUnsafe())
+          look.close()
+          yield* Fiber.join(opened)
+        })
+      )
+    })
   )
 
   it.live("a suspended holder is a live one", () =>

@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer"
 import { readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import type { SessionStore } from "../../src/store/SessionStore.ts"
@@ -154,6 +155,12 @@ describe("session.list", () => {
         () => {
           remove()
           writeFileSync(index, "")
+        },
+        () => {
+          remove()
+          const db = new DatabaseSync(index)
+          db.exec("CREATE TABLE session (other)")
+          db.close()
         }
       ]
       for (const spoil of spoils) {
@@ -162,11 +169,31 @@ describe("session.list", () => {
           Effect.gen(function* () {
             assert.deepStrictEqual(yield* ids(store), ["b", "a"])
             assert.strictEqual((yield* list(store)).entries[0]?.title, "title of b")
+            const db = new DatabaseSync(index, { readOnly: true })
+            assert.strictEqual(db.prepare("SELECT count(*) AS n FROM session").get()?.["n"], 2)
+            db.close()
           })
         )
       }
       rmSync(join(home, "sessions", "b.db"))
       yield* withStore(home, (store) => Effect.map(ids(store), (found) => assert.deepStrictEqual(found, ["a"])))
+    })
+  )
+
+  it.live("an index that was removed while the store uses it is made again", () =>
+    Effect.gen(function* () {
+      const home = yield* freshHome
+      yield* withStore(home, (store) =>
+        Effect.gen(function* () {
+          yield* make(store, "a", 1)
+          for (const name of readdirSync(home)) if (name.startsWith("sessions-index")) rmSync(join(home, name))
+          yield* make(store, "b", 2)
+          assert.deepStrictEqual(yield* ids(store), ["b", "a"])
+          const db = new DatabaseSync(join(home, "sessions-index-1.db"), { readOnly: true })
+          assert.strictEqual(db.prepare("SELECT count(*) AS n FROM session").get()?.["n"], 2)
+          db.close()
+        })
+      )
     })
   )
 

@@ -65,7 +65,9 @@ describe("two processes that are killed at random", () => {
         yield* withStore(home, (store) =>
           Effect.gen(function* () {
             const list = yield* store.list({ workspace: WORKSPACE, revision: null, cursor: null, limit: 100 })
-            assert.deepStrictEqual(list.entries.map((entry) => entry.session_id).sort(), [...seen.keys()].sort())
+            // One whose first append was made but not heard of any more may be there beside them.
+            const listed = new Set(list.entries.map((entry) => entry.session_id))
+            for (const sessionId of seen.keys()) assert.isTrue(listed.has(sessionId), sessionId)
             for (const [sessionId, entries] of seen) {
               const open = store.open({ sessionId, workspace: WORKSPACE })
               const read = Effect.scoped(Effect.flatMap(open, (session) => session.records))
