@@ -63,7 +63,7 @@ export type DelegatedState =
 export interface SessionHandle {
   readonly sessionId: string
   readonly delegated: DelegatedState
-  /** False until the first append is committed. */
+  /** False until the first append, or a selection, is committed. */
   readonly durable: Effect.Effect<boolean>
   /** Opaque; changes with every committed append. */
   readonly revision: Effect.Effect<string>
