@@ -35,7 +35,7 @@ export interface Progress {
  * them begin at the same moment, and the outermost is to be done before the run itself is abandoned (`Run.ts`).
  */
 const CANCEL_GRACE = { leaf: 700, level: 60 }
-const CLOSE_GRACE = { leaf: 400, level: 40 }
+const CLOSE_GRACE = { leaf: 400, level: 30 }
 
 export const graceOf = (tool: AgentTool | undefined, agent: AgentScope, surface: Surface) => (): number => {
   const { leaf, level } = agent.run.state.stop?._tag === "Closing" ? CLOSE_GRACE : CANCEL_GRACE

@@ -3,7 +3,7 @@
  *
  *     go       run.started -> the work (AgentLoop) -> run.finished
  *     cancel   settles what is pending, interrupts the work; 1100 ms later what still runs is abandoned
- *     close    the same for a closing process, whose endings are `interrupted`; 650 ms
+ *     close    the same for a closing process, whose endings are `interrupted`; 600 ms
  *
  * base-protocol sections 4 (`turn.cancel`), 5 (`run.finished`) and 3 (Closing).
  */
@@ -22,7 +22,7 @@ import type { RunState, Stop } from "./RunState.ts"
 
 /** How long stopped work may take before it is abandoned, and what is left after that for the last record. */
 const CANCEL_MS = 1100
-const CLOSE_MS = 650
+const CLOSE_MS = 600
 const RECORD_MS = 150
 const REVISION_MS = 100
 

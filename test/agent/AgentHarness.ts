@@ -84,6 +84,8 @@ export interface AgentOptions {
   readonly session?: (handle: SessionHandle) => SessionHandle
   readonly model?: (handle: ModelHandle) => ModelHandle
   readonly maskText?: (text: string) => string
+  /** When an event that was placed is admitted. */
+  readonly admitted?: (event: OutputEvent) => Effect.Effect<void>
 }
 
 /** Lets everything run that can without the test's time passing: real turns of the event loop, since files are looked for. */
@@ -99,10 +101,11 @@ export const until = (what: string, done: () => boolean): Effect.Effect<void> =>
 export const makeAgent = (options: AgentOptions = {}) =>
   Effect.gen(function* () {
     const frames: Array<OutputEvent> = []
+    let protections = 0
     const writer: Context.Service.Shape<typeof EventWriter> = {
       placeEvent: (event): Place => {
         frames.push(event)
-        return { _tag: "Placed", admitted: Effect.void }
+        return { _tag: "Placed", admitted: options.admitted?.(event) ?? Effect.void }
       },
       event: (event) => Effect.sync(() => writer.placeEvent(event)._tag)
     }
@@ -117,10 +120,12 @@ export const makeAgent = (options: AgentOptions = {}) =>
         ...options.hooks
       }),
       Layer.succeed(ProtectedResults, {
-        protect: (value, maxBytes) =>
-          CompactJson.byteLength(value.structured ?? "") + Buffer.byteLength(value.text) > maxBytes + 2
+        protect: (value, maxBytes) => {
+          protections += 1
+          return CompactJson.byteLength(value.structured ?? "") + Buffer.byteLength(value.text) > maxBytes + 2
             ? Effect.fail(new ResultRejected({ rule: "too_large", path: "/text", message: "too large" }))
-            : Effect.succeed(value),
+            : Effect.succeed(value)
+        },
         maskText: (text) => Effect.succeed(options.maskText?.(text) ?? text)
       }),
       Layer.effect(
@@ -218,6 +223,7 @@ export const makeAgent = (options: AgentOptions = {}) =>
       finished,
       ended: until("run.finished", () => finished().length > 0),
       finishedCalls: () => finishedCalls,
+      protections: () => protections,
       calls,
       pending: (count: number) => until(`${count} calls`, () => calls().length >= count),
       replyTo,

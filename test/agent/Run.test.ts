@@ -1,6 +1,7 @@
 /** base-protocol sections 4 and 5: the run from `turn.start` to `run.finished`. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Stream } from "effect"
+import { Deferred, Effect, Fiber, Stream } from "effect"
+import { Response } from "effect/ai"
 import { TestClock } from "effect/testing"
 import { builtin, call, client, codeMode, makeAgent, until } from "./AgentHarness.ts"
 
@@ -70,6 +71,35 @@ describe("events of a run (section 5)", () => {
         parts.map((_, at) => [at, parts.length])
       )
       assert.strictEqual(h.text(), text)
+    })
+  )
+})
+
+describe("usage (section 5)", () => {
+  it.effect("is the sum over the run's model responses, subagents included", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent({
+        model: (handle) => ({
+          ...handle,
+          languageModel: Object.assign({}, handle.languageModel, {
+            streamText: (options: Parameters<typeof handle.languageModel.streamText>[0]) =>
+              Stream.map(handle.languageModel.streamText(options), (part) =>
+                part.type === "finish"
+                  ? Response.makePart("finish", {
+                      reason: part.reason,
+                      usage: new Response.Usage({ inputTokens: { total: 10 }, outputTokens: { total: 3 } }),
+                      response: undefined
+                    })
+                  : part
+              )
+          })
+        })
+      })
+      const tasks = [{ intent: 'script:[{"text":"x"}]', mode: "standard" }]
+      const end = yield* h.run([{ calls: [call("subagents", { tasks })] }, { text: "done" }])
+      assert.deepStrictEqual(end["usage"], { input_tokens: 30, output_tokens: 9 })
+      const last = (yield* h.records).at(-1)
+      assert.deepStrictEqual(last?.kind === "run_finished" ? last.usage : null, { input_tokens: 30, output_tokens: 9 })
     })
   )
 })
@@ -187,6 +217,28 @@ describe("turn.cancel (section 4)", () => {
     })
   )
 
+  it.effect("is in time also when it comes while the final append hangs", () =>
+    Effect.gen(function* () {
+      let appending = false
+      const h = yield* makeAgent({
+        session: (handle) => ({
+          ...handle,
+          append: (records) => {
+            if (!records.some((record) => record.kind === "run_finished")) return handle.append(records)
+            appending = true
+            return Effect.never
+          }
+        })
+      })
+      const run = yield* h.start([{ text: "answer" }])
+      yield* until("the final append", () => appending)
+      yield* run.cancel
+      for (let at = 0; at < 1499; at += 50) yield* TestClock.adjust(Math.min(50, 1499 - at))
+      yield* h.ended
+      assert.deepInclude(h.finished()[0], { status: "cancelled", persistence: "degraded" })
+    })
+  )
+
   it.effect("one that comes after the final append has begun is accepted and changes nothing", () =>
     Effect.gen(function* () {
       let release: (() => void) | undefined
@@ -213,6 +265,55 @@ describe("turn.cancel (section 4)", () => {
       assert.strictEqual(h.text(), "answer")
       const last = (yield* h.records).at(-1)
       assert.strictEqual(last?.kind === "run_finished" ? last.status : last?.kind, "completed")
+    })
+  )
+})
+
+describe("what outlives its run (section 5: run.finished is the run's last event)", () => {
+  it.effect("an abandoned tool says and writes nothing any more", () =>
+    Effect.gen(function* () {
+      const gate = Deferred.makeUnsafe<void>()
+      const stuck = builtin("stuck", () => Effect.succeed({ text: "" }), {
+        prepare: (_, context) =>
+          Effect.succeed({
+            approval: null,
+            lines: [],
+            execute: Effect.uninterruptible(
+              Effect.andThen(Deferred.await(gate), Effect.as(context.progress("late"), { text: "late" }))
+            )
+          })
+      })
+      const h = yield* makeAgent({ tools: [stuck] })
+      const run = yield* h.start([{ calls: [call("stuck")] }])
+      yield* until("the call", () => h.names().includes("activity.started"))
+      yield* run.cancel
+      yield* TestClock.adjust(1499)
+      yield* h.ended
+      const before = (yield* h.records).length
+      yield* Deferred.succeed(gate, undefined)
+      yield* TestClock.adjust(10)
+      assert.deepStrictEqual([h.names().at(-1), (yield* h.records).length], ["run.finished", before])
+    })
+  )
+
+  it.effect("a call that waited for the writer begins nothing and writes nothing after the run", () =>
+    Effect.gen(function* () {
+      const gate = Deferred.makeUnsafe<void>()
+      let ran = 0
+      const tool = builtin("tool", () => Effect.sync(() => ({ text: `${++ran}` })))
+      const h = yield* makeAgent({
+        tools: [tool],
+        admitted: (event) => (event.event === "activity.started" ? Deferred.await(gate) : Effect.void)
+      })
+      const run = yield* h.start([{ calls: [call("tool")] }])
+      yield* until("the call", () => h.names().includes("activity.started"))
+      yield* run.cancel
+      yield* TestClock.adjust(1499)
+      yield* h.ended
+      const before = (yield* h.records).length
+      yield* Deferred.succeed(gate, undefined)
+      yield* TestClock.adjust(10)
+      assert.deepStrictEqual([h.names().at(-1), (yield* h.records).length, ran], ["run.finished", before, 0])
     })
   )
 })
@@ -258,7 +359,40 @@ describe("closing (sections 3 and 6)", () => {
   )
 })
 
+describe("closing while the store hangs", () => {
+  it.effect("is over within 900 ms", () =>
+    Effect.gen(function* () {
+      let hang = false
+      const h = yield* makeAgent({
+        client: [client("a")],
+        session: (handle) => ({
+          ...handle,
+          append: (records) => (hang ? Effect.never : handle.append(records)),
+          revision: Effect.suspend(() => (hang ? Effect.never : handle.revision))
+        })
+      })
+      const run = yield* h.start([{ calls: [call("client__a")] }])
+      yield* h.pending(1)
+      hang = true
+      const closing = yield* Effect.forkChild(run.close, { startImmediately: true })
+      for (let at = 0; at < 899; at += 31) yield* TestClock.adjust(31)
+      yield* Fiber.join(closing)
+      assert.deepInclude(h.finished()[0], { status: "cancelled", persistence: "degraded" })
+    })
+  )
+})
+
 describe("how a run fails (section 5)", () => {
+  it.effect("turn_limit: exactly so many responses as the settings say", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent({ settings: { limits: { turn_steps: 2 } } })
+      const step = (text: string) => ({ text, calls: [call("nope")] })
+      assert.deepInclude((yield* h.run([step("one"), step("two"), step("three")]))["error"], { code: "turn_limit" })
+      assert.strictEqual(h.text(), "two")
+      assert.deepInclude(yield* h.run([step("one"), { text: "two" }]), { status: "completed" })
+    })
+  )
+
   it.effect("provider codes of the offline model; the session goes on", () =>
     Effect.gen(function* () {
       const h = yield* makeAgent()

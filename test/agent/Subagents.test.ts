@@ -74,6 +74,17 @@ describe("tasks", () => {
         [0, 1, 2, 3, 4, 5].map((n) => `answer ${n}`)
       )
       assert.strictEqual(new Set(results.map((one) => one.task_id)).size, 6)
+      let running = 0
+      let most = 0
+      const own = new Set(
+        h.events("activity.started").flatMap((one) => (one["kind"] === "subagent" ? [one["activity_id"]] : []))
+      )
+      for (const { data, event } of h.frames) {
+        if (!own.has(data["activity_id"])) continue
+        if (event === "activity.started") most = Math.max(most, ++running)
+        if (event === "activity.finished") running -= 1
+      }
+      assert.deepStrictEqual([most, running], [4, 0])
     })
   )
 
@@ -240,6 +251,27 @@ describe("permissions at every depth", () => {
       yield* h.run([{ calls: [agents(task([{ calls: [call("read")] }, show], { mode: "inspect" }))] }, show])
       assert.deepStrictEqual(h.events("approval.request").length, 0)
       assert.include(h.text(), "approval_denied")
+    })
+  )
+})
+
+describe("the compact catalogue", () => {
+  it.effect("does not narrow an inspection, which has no Code Mode to reach what is hidden", () =>
+    Effect.gen(function* () {
+      const find = builtin("find", () => Effect.succeed({ text: "found" }))
+      const h = yield* makeAgent({
+        tools: [find, codeMode],
+        settings: {
+          capabilities: { disabled: [], code_mode: { enabled: true, compact_direct_tools: true, disabled: [] } }
+        }
+      })
+      yield* h.run([
+        { calls: [agents(task([{ calls: [call("find")] }, show], { mode: "inspect" })), call("find")] },
+        show
+      ])
+      const [inspected, direct] = h.results()
+      assert.include(taskResults(inspected?.content)[0]?.output ?? "", "found")
+      assert.strictEqual(direct?.error?.code, "tool_unknown")
     })
   )
 })

@@ -299,6 +299,40 @@ describe("approval, execution, results", () => {
     })
   )
 
+  it.effect("a client's result was protected before it was accepted, any other is protected afterwards", () =>
+    Effect.gen(function* () {
+      const own = builtin("own", () => Effect.succeed({ text: "own" }))
+      const h = yield* makeAgent({ client: [client("a")], tools: [own] })
+      yield* h.start([{ calls: [call("client__a")] }])
+      yield* h.pending(1)
+      yield* h.reply(0)
+      yield* h.ended
+      assert.strictEqual(h.protections(), 1, "by the broker, once")
+      yield* h.run([{ calls: [call("own")] }])
+      assert.strictEqual(h.protections(), 2)
+    })
+  )
+
+  it.effect("a refused call stands in history where it was made, one that ran is recorded at once", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent({ client: [client("a"), client("b")] })
+      yield* h.start([{ calls: [call("client__a"), call("nope"), call("client__b")] }, show])
+      yield* h.pending(2)
+      yield* h.reply(1)
+      yield* until("the second outcome", () => h.events("activity.finished").length === 2)
+      assert.deepStrictEqual(
+        (yield* h.outcomes).map((one) => one.name),
+        ["client__b"]
+      )
+      yield* h.reply(0)
+      yield* h.ended
+      assert.deepStrictEqual(
+        (yield* h.outcomes).map((one) => one.name),
+        ["client__b", "client__a", "nope"]
+      )
+    })
+  )
+
   it.effect("results go to the model in call order, whatever the order of the replies", () =>
     Effect.gen(function* () {
       const h = yield* makeAgent({ client: [client("a")] })
@@ -322,7 +356,7 @@ describe("tool cards (section 5)", () => {
         prepare: () =>
           Effect.succeed({
             approval: null,
-            lines: ["run --password=SENTINEL", "y".repeat(1000)],
+            lines: ["run --password=SENTINEL", ...Array<string>(24).fill("y".repeat(1000))],
             execute: Effect.succeed({ text: "SENTINEL output" })
           })
       })
@@ -340,7 +374,7 @@ describe("tool cards (section 5)", () => {
         revision: 2,
         state: "finished",
         outcome: "success",
-        lines: ["run --password=[redacted]", "y".repeat(256)]
+        lines: ["run --password=[redacted]", ...Array<string>(19).fill("y".repeat(256))]
       })
       assert.deepStrictEqual((yield* h.outcomes)[0]?.card, last)
       const plain = yield* makeAgent(options)

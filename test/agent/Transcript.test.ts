@@ -1,6 +1,7 @@
 /** What the model is asked with: product section 2 (results, compaction), base-protocol section 6 (raw arguments). */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
+import { failure, toAiError } from "../../src/agent/model/ProviderFailure.ts"
 import { messages } from "../../src/agent/Transcript.ts"
 import type { RecordedCall, RecordedOutcome, SessionRecord } from "../../src/store/SessionRecord.ts"
 import { builtin, call, makeAgent } from "./AgentHarness.ts"
@@ -118,6 +119,29 @@ describe("requests that fit", () => {
       assert.strictEqual(records[at - 1]?.kind, "call_outcome")
       assert.strictEqual(records[at + 1]?.kind, "assistant")
       assert.strictEqual(JSON.stringify(h.results()[0]?.content).length, 20_000 + '{"text":""}'.length)
+    })
+  )
+
+  it.effect("a provider that counts more than was estimated is asked once more, with less", () =>
+    Effect.gen(function* () {
+      let requests = 0
+      const h = yield* makeAgent({
+        tools: [builtin("big", () => Effect.succeed({ text: "x".repeat(20_000) }))],
+        model: (handle) => ({
+          ...handle,
+          languageModel: Object.assign({}, handle.languageModel, {
+            streamText: (options: Parameters<typeof handle.languageModel.streamText>[0]) =>
+              ++requests === 4
+                ? Stream.fail(toAiError("Test", failure("context_limit", "too long")))
+                : handle.languageModel.streamText(options)
+          })
+        })
+      })
+      const step = { calls: [call("big")] }
+      const end = yield* h.run([step, step, step, { text: "done" }])
+      assert.deepInclude(end, { status: "completed" })
+      assert.deepStrictEqual([requests, h.text()], [5, "done"])
+      assert.strictEqual((yield* h.records).filter((record) => record.kind === "compaction").length, 1)
     })
   )
 
