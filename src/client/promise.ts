@@ -1,0 +1,153 @@
+/**
+ * `magi-code/promise`: the client for programs without Effect. Thin, over the same core: promises, async iterables,
+ * `await using`. product section 4.
+ *
+ * ```ts
+ * await using agent = await openAgent({ words: ownBackend(), tools: [wordCount] })
+ * await agent.createSession()
+ * const turn = await agent.turn("How many words has this?")
+ * for await (const event of turn.events) console.log(event._tag)
+ * console.log((await turn.outcome).text)
+ * ```
+ *
+ * What fails rejects with the tagged errors of `magi-code`: `AgentNotStarted`, `InitializeFailed`, `TransportLost`,
+ * `RequestFailed`, `RequestIdsExhausted`, `LimitExceeded`, `ToolRefused`.
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { ownBackend } from "../platform/OwnBackend.ts"
+import type { InitializeResult } from "../protocol/Initialize.ts"
+import type {
+  HistoryPage,
+  ModelCatalog,
+  Selection,
+  SessionCreated,
+  SessionListed,
+  SessionOpened,
+  StatusResult
+} from "../protocol/MethodResult.ts"
+import { Agent, type AgentOptions, type AgentShape } from "./Agent.ts"
+import type { AgentLink } from "./AgentLink.ts"
+import type { ApprovalQuestion } from "./Approver.ts"
+import { make as makeTools, type PlainTool } from "./PlainTools.ts"
+import type { PageOf } from "./Sessions.ts"
+import type { TurnOutcome } from "./Turn.ts"
+import type { TurnEvent } from "./TurnEvents.ts"
+
+export type { ApprovalQuestion } from "./Approver.ts"
+export type { PlainTool, PlainToolContext } from "./PlainTools.ts"
+export type { TurnOutcome } from "./Turn.ts"
+export type { TurnEvent } from "./TurnEvents.ts"
+export { ownBackend }
+
+export interface OpenOptions extends Omit<AgentOptions, "tools" | "approver" | "words"> {
+  /** The command of the agent; default: the backend of this package. */
+  readonly words?: readonly [string, ...ReadonlyArray<string>]
+  /** A link in place of a process, such as a scripted agent's. `words` is then not used. */
+  readonly link?: AgentLink
+  /** The tools that the agent may call; at most 32. */
+  readonly tools?: ReadonlyArray<PlainTool>
+  /** Answers questions of approval; the signal aborts when one is closed. A rejection is a denial. Default: all denied. */
+  readonly approver?: (question: ApprovalQuestion, signal: AbortSignal) => boolean | Promise<boolean>
+}
+
+/** A run. Leaving its `await using` before its end sends `turn.cancel`. */
+export interface PromiseTurn extends AsyncDisposable {
+  readonly runId: string
+  /** Everything the run tells, in order, to be read once. Leaving the loop early does not cancel the run. */
+  readonly events: AsyncIterable<TurnEvent>
+  /** The end of the run; rejects with `TransportLost`. */
+  readonly outcome: Promise<TurnOutcome>
+  /** Sends `turn.cancel`, once; the outcome tells what came of it. */
+  readonly cancel: () => Promise<void>
+}
+
+/** An open agent. Its process is gone within two seconds of `close`, which `await using` calls. */
+export interface PromiseAgent extends AsyncDisposable {
+  readonly info: InitializeResult
+  readonly createSession: () => Promise<SessionCreated>
+  readonly openSession: (sessionId: string) => Promise<SessionOpened>
+  readonly listSessions: (options?: { readonly page?: PageOf; readonly limit?: number }) => Promise<SessionListed>
+  readonly history: (options: Parameters<AgentShape["history"]>[0]) => Promise<HistoryPage>
+  readonly models: () => Promise<ModelCatalog>
+  readonly selectModel: (choice: { readonly provider: string; readonly model: string }) => Promise<Selection>
+  readonly status: () => Promise<StatusResult>
+  /** Starts a run in the attached session; one at a time. */
+  readonly turn: (prompt: string) => Promise<PromiseTurn>
+  /** Starts a run and waits for its outcome; aborting the signal sends `turn.cancel` and rejects. */
+  readonly run: (prompt: string, options?: { readonly signal?: AbortSignal }) => Promise<TurnOutcome>
+  readonly close: () => Promise<void>
+}
+
+/** Starts an agent. Rejects when it cannot be started or initialized, or when a tool is refused. */
+export const openAgent = async (options: OpenOptions = {}): Promise<PromiseAgent> => {
+  const scope = Scope.makeUnsafe()
+  const close = async () => Effect.runPromise(Scope.close(scope, Exit.void))
+  try {
+    const agent = await Effect.runPromise(Scope.provide(open(options), scope))
+    return facade(agent, close)
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const open = ({ approver, link, tools, words, ...rest }: OpenOptions) =>
+  Effect.gen(function* () {
+    const made = yield* makeTools(tools ?? [])
+    const more = {
+      tools: made,
+      ...(approver === undefined
+        ? {}
+        : {
+            approver: (question: ApprovalQuestion) =>
+              Effect.promise(async (signal) => (await approver(question, signal)) === true)
+          })
+    }
+    if (link !== undefined) return yield* Agent.over(link, { ...rest, ...more })
+    const command = words ?? (yield* ownCommand)
+    return yield* Agent.make({ ...rest, ...more, words: command })
+  })
+
+const ownCommand = Effect.suspend(() => {
+  const words = ownBackend()
+  return words === undefined
+    ? Effect.die(new Error("the package was not built: there is no agent to start"))
+    : Effect.succeed(words)
+})
+
+const facade = (agent: AgentShape, close: () => Promise<void>): PromiseAgent => ({
+  info: agent.info,
+  createSession: () => Effect.runPromise(agent.createSession),
+  openSession: (sessionId) => Effect.runPromise(agent.openSession(sessionId)),
+  listSessions: (options) => Effect.runPromise(agent.listSessions(options)),
+  history: (options) => Effect.runPromise(agent.history(options)),
+  models: () => Effect.runPromise(agent.models),
+  selectModel: (choice) => Effect.runPromise(agent.selectModel(choice)),
+  status: () => Effect.runPromise(agent.status),
+  run: (prompt, options) => Effect.runPromise(agent.run(prompt), options),
+  turn: async (prompt) => {
+    const scope = Scope.makeUnsafe()
+    const dispose = () => Effect.runPromise(Scope.close(scope, Exit.void))
+    try {
+      const turn = await Effect.runPromise(Scope.provide(agent.turn(prompt), scope))
+      const outcome = Effect.runPromise(turn.outcome)
+      // Whoever reads only the events learns of the loss there; an outcome that nobody awaits is no crash.
+      outcome.catch(() => {})
+      return {
+        runId: turn.runId,
+        events: Stream.toAsyncIterable(turn.events),
+        outcome,
+        cancel: () => Effect.runPromise(turn.cancel),
+        [Symbol.asyncDispose]: dispose
+      }
+    } catch (error) {
+      await dispose()
+      throw error
+    }
+  },
+  close,
+  [Symbol.asyncDispose]: close
+})
