@@ -19,7 +19,10 @@ class Reader {
 
   take(line: JsonObject, at: number): void {
     this.last = Math.max(this.last, at)
-    if (line["type"] === "reply") return this.#reply(text(line["call_id"]), text(line["status"]) ?? "?", at)
+    if (line["type"] === "reply") {
+      this.#reply(text(line["call_id"]), text(line["status"]) ?? "?", at)
+      return
+    }
     const data = line["data"]
     if (line["type"] !== "event" || data === undefined || !isJsonObject(data)) return
     const run = text(data["run_id"]) ?? "?"
