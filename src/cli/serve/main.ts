@@ -1,6 +1,7 @@
 /** `magi-code serve --stdio`: the agent backend on its inherited stdin and stdout. base-protocol sections 1 and 3. */
 import { realpathSync } from "node:fs"
 import { Effect, Exit } from "effect"
+import { exitNow } from "../../platform/Exit.ts"
 import * as Logging from "../../platform/Logging.ts"
 import { signalled } from "../../platform/Signals.ts"
 import { version } from "../../platform/Version.ts"
@@ -37,4 +38,4 @@ const main = (args: ReadonlyArray<string>): Effect.Effect<number> =>
 const exit = await Effect.runPromiseExit(main(process.argv.slice(3)))
 if (Exit.isFailure(exit)) process.stderr.write("magi-code serve: internal error; set MC_LOG=debug and report it\n")
 // stdin may still be open and children abandoned: the process ends here regardless (section 3, Closing).
-process.exit(Exit.isSuccess(exit) ? exit.value : 1)
+exitNow(Exit.isSuccess(exit) ? exit.value : 1)
