@@ -26,6 +26,7 @@ export {
   ToolFailed,
   type ToolReplyValue
 } from "./client/ClientTool.ts"
+export * as McpToolAdapter from "./client/McpToolAdapter.ts"
 export * as PlainTools from "./client/PlainTools.ts"
 export { merge as mergeTools } from "./client/Registry.ts"
 export type { PageOf, Sessions } from "./client/Sessions.ts"
