@@ -28,7 +28,7 @@ export const main = Effect.gen(function* () {
   const tools = yield* ToolkitTools.make(records.toolkit)
   const viaAgent = (yield* callTool(tools, "lookup_record", params)).structured
   return { viaModel, viaAgent }
-}).pipe(Effect.provide(OwnModel), Effect.provide(records.layer))
+}).pipe(Effect.provide(Layer.merge(OwnModel, records.layer)))
 
 if (import.meta.main)
   await Effect.runPromise(Effect.flatMap(main, (both) => Console.log(JSON.stringify(both, null, 2))))
