@@ -17,19 +17,19 @@ const subagent = (count: number) => ({
   mode: "standard"
 })
 
-/** One response of the root's model: 6 calls of its own, 6 of Code Mode, 4 of each of two subagents. */
+/** One response of the root's model. It, Code Mode and two subagents make five calls each: with four refused none is without. */
 const twenty = (...more: ReadonlyArray<object>) => [
   {
     calls: [
       ...more,
-      { name: "subagents", arguments: { tasks: [subagent(4), subagent(4)] } },
+      { name: "subagents", arguments: { tasks: [subagent(5), subagent(5)] } },
       {
         name: "code_mode",
         arguments: {
-          code: "return (await Promise.all([...Array(6).keys()].map((n) => tools.call('client__wait', { n })))).length"
+          code: "return (await Promise.all([...Array(5).keys()].map((n) => tools.call('client__wait', { n })))).length"
         }
       },
-      ...times(6)
+      ...times(5)
     ]
   },
   { text: "{{results}}" }
