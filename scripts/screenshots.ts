@@ -1,0 +1,33 @@
+/**
+ * Screenshots of the page of `magi-code trace --html`, at 1280 and 390 px, light and dark, into a folder
+ * (default: `dist/screenshots`). Needs Chromium; CHROMIUM names another one than /usr/bin/chromium.
+ */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { pathToFileURL } from "node:url"
+import { chromium } from "playwright-core"
+import { htmlPage } from "../src/cli/trace/htmlPage.ts"
+import { manyCalls } from "../test/cli/support.ts"
+
+const folder = resolve(process.argv[2] ?? "dist/screenshots")
+mkdirSync(folder, { recursive: true })
+const file = join(folder, "trace.html")
+writeFileSync(file, htmlPage(manyCalls(120)))
+
+const browser = await chromium.launch({
+  executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"]
+})
+try {
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme })
+      await page.goto(pathToFileURL(file).href)
+      await page.locator("main button.row").nth(3).click()
+      await page.screenshot({ path: join(folder, `trace-${width}-${colorScheme}.png`) })
+      await page.close()
+    }
+  }
+} finally {
+  await browser.close()
+}
