@@ -104,7 +104,7 @@ class Reader {
     const activity = this.activities.get(text(data["activity_id"]) ?? "")
     if (activity === undefined) return
     const code = text(data["code"])
-    this.#settle(activity, code ?? "done", text(data["status"]) ?? "?", at)
+    this.#settle(activity, code ?? "reply", text(data["status"]) ?? "?", at)
     const call = this.calls.get(text(data["call_id"]) ?? "")
     if (call === undefined) return
     activity.callId = call.id

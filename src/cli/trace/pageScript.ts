@@ -76,7 +76,7 @@ export const pageScript = `"use strict";
     button.setAttribute("aria-expanded", "false");
     const label = make("span", "label");
     label.style.setProperty("--depth", String(depthOf(row)));
-    const outcome = row.winner && !["reply", "done", "cancel"].includes(row.winner) ? row.status + " \\u00b7 " + row.winner : row.status;
+    const outcome = row.winner && !["reply", "cancel"].includes(row.winner) ? row.status + " \\u00b7 " + row.winner : row.status;
     label.append(make("span", "n", row.name), make("span", "o", outcome));
     const track = make("span", "track");
     track.append(place(make("span", row.end === null ? "bar open" : "bar"), row.start, row.end ?? length));
