@@ -5,6 +5,7 @@
  */
 import { type CallIdentity, same } from "../protocol/CallIdentity.ts"
 import { ClientToolLimits } from "../protocol/Limits.ts"
+import { SeenIds } from "./SeenIds.ts"
 import type { Ending } from "./ToolCall.ts"
 
 /** Bodies that run at once; cancelled ones that are still finalizing do not count. */
@@ -37,7 +38,7 @@ export type Admission =
 
 export class CallTable {
   readonly #calls = new Map<string, CallEntry>()
-  readonly #seen = new Set<string>()
+  readonly #seen = new SeenIds(MOST_REMEMBERED)
   #running = 0
   /** `pending_calls` as announced, where that is lower than ours. */
   mostRunning: number = MOST_RUNNING

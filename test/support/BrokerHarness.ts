@@ -1,7 +1,7 @@
 /** A real broker over a writer that records, protection that can be held up, and the test's own clock. */
-import { Context, Deferred, Effect, Exit, type Fiber, Layer } from "effect"
+import { type Context, Deferred, Effect, Exit, type Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { Broker, type ReplyVerdict } from "../../src/broker/Broker.ts"
+import type { ReplyVerdict } from "../../src/broker/Broker.ts"
 import * as BrokerLive from "../../src/broker/BrokerLive.ts"
 import { ProtectedResults, ResultRejected, type ResultValue } from "../../src/broker/ProtectedResult.ts"
 import type { EffectiveDescriptor } from "../../src/protocol/Descriptor.ts"
@@ -63,12 +63,10 @@ export const makeHarness = (options?: { readonly results?: Context.Service.Shape
         ),
       maskText: (text: string) => Effect.succeed(text)
     }
-    const context = yield* Layer.build(
-      BrokerLive.layer({ instanceId: INSTANCE }).pipe(
-        Layer.provide(Layer.mergeAll(Layer.succeed(EventWriter, writer), Layer.succeed(ProtectedResults, results)))
-      )
+    const broker = yield* BrokerLive.make({ instanceId: INSTANCE }).pipe(
+      Effect.provideService(EventWriter, writer),
+      Effect.provideService(ProtectedResults, results)
     )
-    const broker = Context.get(context, Broker)
 
     const start = (
       timeout = 30_000,
