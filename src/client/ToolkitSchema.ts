@@ -102,7 +102,12 @@ const nameOf = (reference: string): string | undefined =>
 const asObject = (schema: Json): JsonObject => {
   if (!isJsonObject(schema)) return { type: "object" }
   if (Object.hasOwn(schema, "type")) return schema
+  if (isAnyButNull(schema)) return { type: "object", additionalProperties: false }
   const branches = schema["anyOf"] ?? schema["oneOf"]
   const allObjects = Array.isArray(branches) && branches.every((one) => isJsonObject(one) && one["type"] === "object")
   return allObjects ? { type: "object", ...schema } : schema
 }
+
+/** What Effect derives for a struct without members: in TypeScript `{}` is every value but null. As arguments it is no arguments. */
+const isAnyButNull = (schema: JsonObject): boolean =>
+  Object.keys(schema).length === 1 && isJsonObject(schema["not"]) && schema["not"]["type"] === "null"

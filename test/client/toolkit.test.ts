@@ -52,10 +52,13 @@ describe("descriptors", () => {
           description: "Moves.",
           parameters: Schema.Struct({ from: Point, to: Point, note: Schema.optionalKey(Schema.String) })
         }).annotate(ToolkitTools.TimeoutMs, 5000),
-        Tool.make("client__ping", { description: "Pings." })
+        Tool.make("client__ping", { description: "Pings." }),
+        Tool.make("now", { description: "Tells the time.", parameters: Schema.Struct({}) })
       )
       const tools = yield* ToolkitTools.make(toolkit).pipe(
-        Effect.provide(toolkit.toLayer({ move: () => Effect.void, client__ping: () => Effect.void }))
+        Effect.provide(
+          toolkit.toLayer({ move: () => Effect.void, client__ping: () => Effect.void, now: () => Effect.void })
+        )
       )
       const point = {
         type: "object",
@@ -80,6 +83,12 @@ describe("descriptors", () => {
           {
             name: "client__ping",
             description: "Pings.",
+            input_schema: { type: "object", additionalProperties: false },
+            timeout_ms: 30_000
+          },
+          {
+            name: "client__now",
+            description: "Tells the time.",
             input_schema: { type: "object", additionalProperties: false },
             timeout_ms: 30_000
           }
