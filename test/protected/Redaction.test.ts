@@ -103,6 +103,9 @@ describe("provider token formats", () => {
     `AKIA${"ABCD2345".repeat(2)}`,
     `xoxb-${"1234567890"}-${body(24)}`,
     `sk-ant-api03-${body(93)}AA`,
+    `sk-ant-api03-${body(40)}`,
+    `sk-proj-${body(48)}`,
+    `sk-svcacct-${body(60)}`,
     `npm_${body(36)}`,
     `https://hooks.slack.com/services/T${body(9).toUpperCase()}/B${body(9).toUpperCase()}/${body(24)}`,
     `eyJhbGciOiJIUzI1NiJ9.${Buffer.from('{"sub":"1234567890"}').toString("base64url")}.${body(43)}`

@@ -21,8 +21,6 @@ export interface TokenFormat {
   readonly max?: number
   /** The body must hold a digit and a letter: for prefixes that are also beginnings of words. */
   readonly mixed?: true
-  /** How every token ends. */
-  readonly ending?: string
   readonly source: string
 }
 
@@ -32,7 +30,7 @@ const format = (
   alphabet: Alphabet,
   min: number,
   source: string,
-  more: Pick<TokenFormat, "max" | "mixed" | "ending"> = {}
+  more: Pick<TokenFormat, "max" | "mixed"> = {}
 ): TokenFormat => ({ provider, prefixes: prefixes.split(" "), alphabet, min, source, ...more })
 
 export const tokenFormats: ReadonlyArray<TokenFormat> = [
@@ -43,7 +41,7 @@ export const tokenFormats: ReadonlyArray<TokenFormat> = [
   format("age", "AGE-SECRET-KEY-1", "alnum", 40, "gitleaks"),
   format("Airtable", "pat", "dotted", 70, "gitleaks", { max: 90, mixed: true }),
   format("Alibaba", "LTAI", "alnum", 16, "gitleaks", { max: 24, mixed: true }),
-  format("Anthropic", "sk-ant-api sk-ant-admin sk-ant-oat sk-ant-sid", "url", 80, "gitleaks", { ending: "AA" }),
+  format("Anthropic", "sk-ant-", "url", 32, "gitleaks", { mixed: true }),
   format("Artifactory", "AKC", "alnum", 10, "detect-secrets", { mixed: true }),
   format(
     "Artifactory",
@@ -127,6 +125,7 @@ export const tokenFormats: ReadonlyArray<TokenFormat> = [
   format("NVIDIA", "nvapi-", "url", 40, "provider"),
   format("Octopus Deploy", "API-", "alnum", 26, "gitleaks", { max: 26, mixed: true }),
   format("DeepSeek, Moonshot and others after OpenAI", "sk-", "alnum", 32, "provider", { max: 48, mixed: true }),
+  format("OpenAI", "sk-proj- sk-svcacct- sk-admin- sk-None-", "url", 32, "provider", { mixed: true }),
   format("OpenRouter", "sk-or-v1- sk-lf- pk-lf- sk-kimi-", "url", 30, "provider"),
   format("OpenShift", "sha256~", "url", 40, "gitleaks", { max: 64, mixed: true }),
   format("Perplexity", "pplx-", "alnum", 40, "gitleaks"),

@@ -19,20 +19,18 @@ interface Candidate {
   readonly prefix: string
   readonly body: RegExp
   readonly mixed: boolean
-  readonly ending: string
 }
 
 const escape = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&")
 
 /** A body that must end ends where its alphabet does: a longer run of characters is something else. */
-const candidates = ({ alphabet, ending = "", max, min, mixed, prefixes }: TokenFormat): ReadonlyArray<Candidate> => {
+const candidates = ({ alphabet, max, min, mixed, prefixes }: TokenFormat): ReadonlyArray<Candidate> => {
   const set = `[${characters[alphabet]}]`
   const end = max === undefined ? "" : `(?!${set})`
   return prefixes.map((prefix) => ({
     prefix,
     body: new RegExp(`${escape(prefix)}${set}{${min},${max ?? ""}}${end}`, "y"),
-    mixed: mixed === true,
-    ending
+    mixed: mixed === true
   }))
 }
 
@@ -83,12 +81,11 @@ export const tokens: Rule = (text, report) => {
 const tokenEnd = (text: string, at: number, code: number): number | undefined => {
   const found = byStart.get(startKey(code, text.charCodeAt(at + 1)))
   if (found === undefined) return undefined
-  for (const { body, ending, mixed, prefix } of found) {
+  for (const { body, mixed, prefix } of found) {
     body.lastIndex = at
     if (!text.startsWith(prefix, at) || !body.test(text)) continue
     const token = text.slice(at + prefix.length, body.lastIndex).replace(/\.+$/, "")
-    if (!token.endsWith(ending) || (mixed && !(/\d/.test(token) && /[A-Za-z]/.test(token))) || isPlaceholder(token))
-      continue
+    if ((mixed && !(/\d/.test(token) && /[A-Za-z]/.test(token))) || isPlaceholder(token)) continue
     return at + prefix.length + token.length
   }
   return undefined
