@@ -3,9 +3,9 @@
  * enter it. base-protocol section 4, "History entry".
  */
 import { Buffer } from "node:buffer"
-import { depth, splitText } from "../protocol/CompactJson.ts"
+import { depth, splitText, truncateText } from "../protocol/CompactJson.ts"
 import type { JsonObject } from "../protocol/Json.ts"
-import { HISTORY_TEXT_BYTES, Limits } from "../protocol/Limits.ts"
+import { CARD_TITLE_BYTES, HISTORY_TEXT_BYTES, Limits } from "../protocol/Limits.ts"
 import type { CallOutcomeRecord, SessionRecord } from "./SessionRecord.ts"
 import type { HistoryEntry } from "./SessionStore.ts"
 
@@ -66,7 +66,8 @@ export const entriesOf = (record: SessionRecord, options: EntryOptions): Readonl
           text: "",
           part: 0,
           parts: 1,
-          tool: { name: record.name, status: record.status },
+          // A model may have made the name up, of any length: shown as the events showed it, or no page could hold it.
+          tool: { name: truncateText(record.name.toWellFormed(), CARD_TITLE_BYTES), status: record.status },
           task_id: record.taskId,
           ...(options.cards ? { tool_card: presentable(record.card) } : {})
         }

@@ -57,6 +57,14 @@ describe("history entries", () => {
     assert.strictEqual(entriesOf(user("hi"), { taskId: null, cards: true })[0]?.tool_card, null)
   })
 
+  it("a name that the model made up, of any length, still fits into a page and a frame", () => {
+    for (const name of ["n".repeat(100_000), "\u0001".repeat(60_000), `\ud83d\ude00${"\ud800".repeat(50_000)}`]) {
+      const [entry] = entriesOf({ ...outcome("c"), name }, { taskId: null, cards: true })
+      assert.isAtMost(textBytes(entry?.tool?.name ?? name), 128)
+      assert.isTrue(entry?.tool?.name.isWellFormed())
+    }
+  })
+
   it("raw arguments and results never enter it, and a tool's text is empty", () => {
     const entries = turn("c").flatMap((record) => entriesOf(record, { taskId: null, cards: true }))
     assert.notInclude(JSON.stringify(entries), "SENTINEL")
