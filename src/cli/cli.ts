@@ -5,7 +5,9 @@
  */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
-  process.stderr.write(`magi-code needs Node 22.19 or newer; this is ${process.versions.node}\n`)
+  process.stderr.write(
+    `magi-code needs Node 22.19 or newer; this is ${process.versions.node}; start it with a newer one\n`
+  )
   process.exit(1)
 }
 // The two bundles are built beside this file; their names are not known to the compiler.

@@ -210,7 +210,7 @@ describe("an old Node", () => {
         assert.deepInclude(error, { status: 1, stdout: "" })
         assert.match(
           String(Reflect.get(Object(error), "stderr")),
-          /^magi-code needs Node 22\.19 or newer; this is \S+\n$/
+          /^magi-code needs Node 22\.19 or newer; this is \S+; start it with a newer one\n$/
         )
       }
     }
