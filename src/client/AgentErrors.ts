@@ -23,7 +23,7 @@ export class InitializeFailed extends Data.TaggedError("InitializeFailed")<{
   readonly path?: string
 }> {
   override get message(): string {
-    const at = this.path === undefined ? "" : ` at ${this.path}`
+    const at = this.path === undefined || this.path === "" ? "" : ` at ${this.path}`
     return `the agent could not be initialized: ${this.reason} (${this.code}${at})`
   }
 }
@@ -36,7 +36,7 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
   readonly path?: string
 }> {
   override get message(): string {
-    const at = this.path === undefined ? "" : ` at ${this.path}`
+    const at = this.path === undefined || this.path === "" ? "" : ` at ${this.path}`
     return `${this.method} was refused: ${this.reason} (${this.code}${at})`
   }
 }
