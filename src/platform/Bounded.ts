@@ -10,8 +10,8 @@ import { Clock, Duration, Effect, Fiber, Option } from "effect"
 /**
  * Runs `cleanup` and waits at most `millis` for it. `false`: it was abandoned (log it). Waits also in a finalizer of an
  * interrupted fiber, where an interruptible wait would be cut off at once: the waiting has a fiber of its own that ends
- * by its time. The fibers here are the only ones of this project without an owning scope: they exist precisely because
- * their owner must not wait for the work longer than this.
+ * by its time. Such fibers have no owning scope: they exist precisely because their owner must not wait for the work longer
+ * than this. docs/concurrency.md lists the few places that have them.
  */
 export const bounded = <A, E, R>(cleanup: Effect.Effect<A, E, R>, millis: number): Effect.Effect<boolean, never, R> =>
   Effect.gen(function* () {
