@@ -3,8 +3,10 @@
  *
  * base-protocol section 4.
  */
+
 import { Buffer } from "node:buffer"
 import * as Result from "effect/Result"
+import { baseCapabilities } from "./Capability.ts"
 import * as CompactJson from "./CompactJson.ts"
 import type { Json, JsonObject } from "./Json.ts"
 import { Limits, MODEL_NAME_BYTES } from "./Limits.ts"
@@ -75,21 +77,7 @@ export interface DecodedParams extends Omit<MethodParams, "session.list" | "hist
 export type ParamsOf<Name extends MethodName> = DecodedParams[Name]
 
 /** Every method, in the order of sections 3 and 4. */
-export const methodNames = [
-  "initialize",
-  "status",
-  "shutdown",
-  "session.create",
-  "session.open",
-  "session.list",
-  "model.catalog",
-  "selection.set",
-  "history.page",
-  "turn.start",
-  "turn.cancel",
-  "approval.answer",
-  "client.tool.result"
-] as const satisfies ReadonlyArray<MethodName>
+export const methodNames = [...baseCapabilities, "client.tool.result"] as const satisfies ReadonlyArray<MethodName>
 
 export const isMethodName = (name: string): name is MethodName => methodNames.some((one) => one === name)
 
