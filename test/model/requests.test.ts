@@ -142,7 +142,7 @@ describe("history", () => {
           content: [
             result("call_0", "no such tool!", { success: true, content: { text: "first \ud800" } }),
             result("call_0", "", { success: true, content: { text: "second" } }),
-            result("", "x", { success: true, content: null }),
+            result("", "x".repeat(100), { success: true, content: null }),
             result("orphan", "bash", { success: true, content: null })
           ]
         }),
@@ -154,6 +154,7 @@ describe("history", () => {
       for (const kind of ["openai", "anthropic"] as const) {
         const { body, raw } = yield* sent(kind, bad)
         assert.notMatch(raw, /\\ud[89a-f]/i, "no lone surrogate")
+        assert.notInclude(raw, "x".repeat(65), "a name that a model made up is cut, in the mark of its result too")
         const names: Array<string> = []
         const ids: Array<string> = []
         const answers: Array<string> = []
