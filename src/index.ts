@@ -26,6 +26,7 @@ export {
   ToolFailed,
   type ToolReplyValue
 } from "./client/ClientTool.ts"
+export type { HistoryItem, HistoryText, HistoryTool } from "./client/HistoryParts.ts"
 export * as McpToolAdapter from "./client/McpToolAdapter.ts"
 export * as PlainTools from "./client/PlainTools.ts"
 export { merge as mergeTools } from "./client/Registry.ts"

@@ -25,11 +25,22 @@ export interface TurnsOptions {
   readonly onOver: (ending: "run_finished" | "ids_exhausted") => void
 }
 
+/** What a client knows of the attached session. */
+export interface AttachedSession {
+  readonly sessionId: string
+  /** `history_revision` as it was told last; it may have changed since. */
+  readonly revision: string
+  /** Something of it may be stored. */
+  readonly stored: boolean
+}
+
 export interface Turns {
   readonly initialized: (info: InitializeResult, misfit: LimitExceeded | undefined) => void
+  readonly attach: (session: AttachedSession) => void
   /** The session that was attached last. */
-  readonly attach: (sessionId: string) => void
-  readonly attached: () => string | undefined
+  readonly attached: () => AttachedSession | undefined
+  /** Something of the session was saved: it can be opened again. */
+  readonly stored: (sessionId: string) => void
   readonly turn: (prompt: string) => Effect.Effect<Turn, RequestError | TransportLost, Scope.Scope>
   /** The run whose calls are executed. */
   readonly current: () => CurrentRun | undefined
@@ -47,7 +58,7 @@ export const make = (options: TurnsOptions): Turns => {
   const { requests } = connection
   let agent: InitializeResult | undefined
   let misfit: LimitExceeded | undefined
-  let session: string | undefined
+  let session: AttachedSession | undefined
   let active: ActiveTurn | undefined
 
   const cancel = (turn: ActiveTurn) => {
@@ -82,6 +93,10 @@ export const make = (options: TurnsOptions): Turns => {
       : undefined
   }
 
+  const stored = (sessionId: string) => {
+    if (session?.sessionId === sessionId) session = { ...session, stored: true }
+  }
+
   const waitForCancelled = Effect.suspend(() =>
     active?.cancelled ? Effect.timeoutOption(Effect.exit(active.outcome), CANCEL_MS) : Effect.void
   )
@@ -91,7 +106,7 @@ export const make = (options: TurnsOptions): Turns => {
     if (refused !== undefined) return yield* refused
     yield* waitForCancelled
     const parts = yield* ActiveTurn.parts
-    const sessionId = session
+    const sessionId = session?.sessionId
     if (sessionId === undefined) return yield* noSession("turn.start")
     let begun: ActiveTurn | undefined
     const start = connection.request("turn.start", { session_id: sessionId, prompt }, (result, wanted) => {
@@ -99,6 +114,7 @@ export const make = (options: TurnsOptions): Turns => {
       if (Result.isFailure(decoded)) return undefined
       begun = ActiveTurn.start(sessionId, decoded.success.run_id, parts)
       active = begun
+      stored(sessionId)
       if (!wanted) cancel(begun)
       return begun
     })
@@ -125,9 +141,10 @@ export const make = (options: TurnsOptions): Turns => {
       agent = info
       misfit = why
     },
-    attach: (sessionId) => {
-      session = sessionId
+    attach: (attached) => {
+      session = attached
     },
+    stored,
     attached: () => session,
     turn,
     current: () =>
@@ -146,6 +163,9 @@ export const make = (options: TurnsOptions): Turns => {
       if (event.instanceId !== agent?.instance_id) return turn.events.received(event, bytes)
       if (!turn.received(event, bytes)) return
       active = undefined
+      if (event._tag === "Event" && event.event === "run.finished" && session?.sessionId === turn.sessionId) {
+        session = { ...session, revision: event.data.history_revision }
+      }
       options.onOver("run_finished")
     },
     replied: (callId, status) => active?.replied(callId, status),

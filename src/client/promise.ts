@@ -31,12 +31,14 @@ import type {
 import { Agent, type AgentOptions, type AgentShape } from "./Agent.ts"
 import type { AgentLink } from "./AgentLink.ts"
 import type { ApprovalQuestion } from "./Approver.ts"
+import type { HistoryItem } from "./HistoryParts.ts"
 import { make as makeTools, type PlainTool } from "./PlainTools.ts"
 import type { PageOf } from "./Sessions.ts"
 import type { TurnOutcome } from "./Turn.ts"
 import type { TurnEvent } from "./TurnEvents.ts"
 
 export type { ApprovalQuestion } from "./Approver.ts"
+export type { HistoryItem, HistoryText, HistoryTool } from "./HistoryParts.ts"
 export type { PlainTool, PlainToolContext } from "./PlainTools.ts"
 export type { TurnOutcome } from "./Turn.ts"
 export type { TurnEvent } from "./TurnEvents.ts"
@@ -70,7 +72,10 @@ export interface PromiseAgent extends AsyncDisposable {
   readonly createSession: () => Promise<SessionCreated>
   readonly openSession: (sessionId: string) => Promise<SessionOpened>
   readonly listSessions: (options?: { readonly page?: PageOf; readonly limit?: number }) => Promise<SessionListed>
-  readonly history: (options: Parameters<AgentShape["history"]>[0]) => Promise<HistoryPage>
+  /** The attached session's history, read a page at a time as it is iterated; iterate it again to read it anew. */
+  readonly history: (options?: Parameters<AgentShape["history"]>[0]) => AsyncIterable<HistoryItem>
+  /** One page of it as the agent gives it. */
+  readonly historyPage: (options: Parameters<AgentShape["historyPage"]>[0]) => Promise<HistoryPage>
   readonly models: () => Promise<ModelCatalog>
   readonly selectModel: (choice: { readonly provider: string; readonly model: string }) => Promise<Selection>
   readonly status: () => Promise<StatusResult>
@@ -123,7 +128,8 @@ const facade = (agent: AgentShape, close: () => Promise<void>): PromiseAgent => 
   createSession: () => Effect.runPromise(agent.createSession),
   openSession: (sessionId) => Effect.runPromise(agent.openSession(sessionId)),
   listSessions: (options) => Effect.runPromise(agent.listSessions(options)),
-  history: (options) => Effect.runPromise(agent.history(options)),
+  history: (options) => Stream.toAsyncIterable(agent.history(options)),
+  historyPage: (options) => Effect.runPromise(agent.historyPage(options)),
   models: () => Effect.runPromise(agent.models),
   selectModel: (choice) => Effect.runPromise(agent.selectModel(choice)),
   status: () => Effect.runPromise(agent.status),
