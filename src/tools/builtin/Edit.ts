@@ -56,16 +56,19 @@ export const edit = (bench: Workbench): AgentTool => ({
       const given = yield* args.decode(raw)
       if (given.old === given.new) return yield* invalidArguments("must be another text than old", "/new")
       const target = yield* writeTarget(bench, given.path, context)
-      const { asks, existing } = target
-      if (!existing) return yield* failed("no such file; write makes one")
+      const missing = failed("no such file; write makes one")
+      if (target._tag === "Target" && !target.existing && target.asks !== "outside") return yield* missing
       const approval = yield* writeApproval(bench, target, {
         action: `edit ${given.path}${given.all ? ", every occurrence" : ""}`,
         before: `old text:\n${given.old}\n`,
         text: given.new
       })
+      const lines = [target.shown]
       // Nobody is asked about an edit that cannot be made. Outside the workspace the answer itself would tell what is
-      // in the file, so there the user is asked first.
-      if (asks !== "outside") yield* replacement(existing, given)
+      // there and in the file, so there the user is asked first.
+      if (target._tag === "Unwritable") return { approval, lines, execute: Effect.fail(target.failure) }
+      if (!target.existing) return { approval, lines, execute: Effect.fail(missing) }
+      if (target.asks !== "outside") yield* replacement(target.existing, given)
       let times = 0
       const apply = (present: OpenedFile | undefined) =>
         present === undefined
@@ -76,7 +79,7 @@ export const edit = (bench: Workbench): AgentTool => ({
             })
       return {
         approval,
-        lines: [target.shown],
+        lines,
         execute: Effect.map(commit(bench, target, apply), () => ({
           text: `edited ${target.shown} (${times === 1 ? "1 replacement" : `${times} replacements`})`
         }))

@@ -4,7 +4,7 @@ import type { AgentTool } from "../Tool.ts"
 import { defineArguments, invalidArguments, text } from "./Arguments.ts"
 import { OUTPUT_BYTES } from "./BoundedText.ts"
 import { matcherOf } from "./Glob.ts"
-import { type OpenedFile, openForReading } from "./OpenedFile.ts"
+import { type OpenedFile, prepareReading } from "./OpenedFile.ts"
 import * as Ripgrep from "./Ripgrep.ts"
 import { failed, type Workbench } from "./Workbench.ts"
 
@@ -48,24 +48,27 @@ export const find = (bench: Workbench): AgentTool => ({
   prepare: (given, context) =>
     Effect.gen(function* () {
       const { path = ".", pattern } = yield* args.decode(given)
-      const { file, approval } = yield* openForReading(bench, path, context, `find ${pattern}\nin ${path}`)
-      if (!file.stats.isDirectory()) return yield* failed("it is not a directory")
       const matches = matcherOf(pattern)
       if (matches === undefined) return yield* invalidArguments("no glob", "/pattern")
-      return {
-        approval,
-        lines: [file.shown],
-        execute: Effect.map(
-          Ripgrep.run(bench, file, { args: ["--files", "--null"], separator: "\0", take: taking(file, matches) }),
-          ({ incomplete, lines, more }) => {
-            const notes = [
-              ...(lines.length === 0 ? ["no file matches; files that .gitignore excludes were not looked at"] : []),
-              ...(more ? ["there are more files; look for something narrower"] : []),
-              ...(incomplete ? ["some folders could not be read"] : [])
-            ]
-            return { text: [...lines, ...notes.map((note) => `[${note}]`)].join("\n") }
-          }
-        )
-      }
+      return yield* prepareReading(bench, path, context, `find ${pattern}\nin ${path}`, (file) =>
+        file.stats.isDirectory()
+          ? Effect.succeed({
+              lines: [file.shown],
+              execute: Effect.map(
+                Ripgrep.run(bench, file, { args: ["--files", "--null"], separator: "\0", take: taking(file, matches) }),
+                ({ incomplete, lines, more }) => {
+                  const notes = [
+                    ...(lines.length === 0
+                      ? ["no file matches; files that .gitignore excludes were not looked at"]
+                      : []),
+                    ...(more ? ["there are more files; look for something narrower"] : []),
+                    ...(incomplete ? ["some folders could not be read"] : [])
+                  ]
+                  return { text: [...lines, ...notes.map((note) => `[${note}]`)].join("\n") }
+                }
+              )
+            })
+          : Effect.fail(failed("it is not a directory"))
+      )
     })
 })

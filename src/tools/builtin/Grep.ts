@@ -4,7 +4,7 @@ import type { AgentTool } from "../Tool.ts"
 import { defineArguments, invalidArguments, text } from "./Arguments.ts"
 import { headOf, OUTPUT_BYTES } from "./BoundedText.ts"
 import { matcherOf } from "./Glob.ts"
-import { type OpenedFile, openForReading } from "./OpenedFile.ts"
+import { type OpenedFile, prepareReading } from "./OpenedFile.ts"
 import * as Ripgrep from "./Ripgrep.ts"
 import type { Workbench } from "./Workbench.ts"
 
@@ -59,34 +59,36 @@ export const grep = (bench: Workbench): AgentTool => ({
   prepare: (given, context) =>
     Effect.gen(function* () {
       const { glob, path = ".", pattern } = yield* args.decode(given)
-      const { file, approval } = yield* openForReading(bench, path, context, `grep ${pattern}\nin ${path}`)
-      const isDirectory = file.stats.isDirectory()
-      const matches = isDirectory && glob !== undefined ? matcherOf(glob) : () => true
-      if (matches === undefined) return yield* invalidArguments("no glob", "/glob")
-      const options = [
-        `--regexp=${pattern}`,
-        "--null",
-        "--line-number",
-        "--no-heading",
-        "--with-filename",
-        `--max-columns=${LINE_BYTES}`,
-        "--max-columns-preview",
-        ...(isDirectory ? typeOptions(glob) : [])
-      ]
-      return {
-        approval,
-        lines: [file.shown],
-        execute: Effect.map(
-          Ripgrep.run(bench, file, { args: options, separator: "\n", take: taking(file, matches) }),
-          ({ incomplete, lines, more }) => {
-            const notes = [
-              ...(lines.length === 0 ? ["no line matches; files that .gitignore excludes were not searched"] : []),
-              ...(more ? ["there are more matches; search for something narrower"] : []),
-              ...(incomplete ? ["some files could not be read"] : [])
-            ]
-            return { text: [...lines, ...notes.map((note) => `[${note}]`)].join("\n") }
-          }
-        )
-      }
+      const globMatches = glob === undefined ? () => true : matcherOf(glob)
+      if (globMatches === undefined) return yield* invalidArguments("no glob", "/glob")
+      return yield* prepareReading(bench, path, context, `grep ${pattern}\nin ${path}`, (file) => {
+        const isDirectory = file.stats.isDirectory()
+        // One file that is named is searched whatever its name.
+        const matches = isDirectory ? globMatches : () => true
+        const options = [
+          `--regexp=${pattern}`,
+          "--null",
+          "--line-number",
+          "--no-heading",
+          "--with-filename",
+          `--max-columns=${LINE_BYTES}`,
+          "--max-columns-preview",
+          ...(isDirectory ? typeOptions(glob) : [])
+        ]
+        return Effect.succeed({
+          lines: [file.shown],
+          execute: Effect.map(
+            Ripgrep.run(bench, file, { args: options, separator: "\n", take: taking(file, matches) }),
+            ({ incomplete, lines, more }) => {
+              const notes = [
+                ...(lines.length === 0 ? ["no line matches; files that .gitignore excludes were not searched"] : []),
+                ...(more ? ["there are more matches; search for something narrower"] : []),
+                ...(incomplete ? ["some files could not be read"] : [])
+              ]
+              return { text: [...lines, ...notes.map((note) => `[${note}]`)].join("\n") }
+            }
+          )
+        })
+      })
     })
 })

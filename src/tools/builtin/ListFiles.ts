@@ -6,7 +6,7 @@ import { pathOfHandle } from "../../platform/HandlePath.ts"
 import type { AgentTool } from "../Tool.ts"
 import { defineArguments, text } from "./Arguments.ts"
 import { joinLines, OUTPUT_BYTES } from "./BoundedText.ts"
-import { type OpenedFile, openForReading } from "./OpenedFile.ts"
+import { type OpenedFile, prepareReading } from "./OpenedFile.ts"
 import { failed, io, type Workbench } from "./Workbench.ts"
 
 /** A directory is read no further than this. */
@@ -54,16 +54,19 @@ export const listFiles = (bench: Workbench): AgentTool => ({
   prepare: (given, context) =>
     Effect.gen(function* () {
       const { path = "." } = yield* args.decode(given)
-      const { file, approval } = yield* openForReading(bench, path, context, `list ${path}`)
-      if (!file.stats.isDirectory()) return yield* failed("it is not a directory")
-      return {
-        approval,
-        lines: [file.shown],
-        execute: Effect.map(listing(file), (names) => {
-          const { left, text } = joinLines(names, OUTPUT_BYTES - NOTE_BYTES)
-          const more = names.length >= ENTRIES ? "at least " : ""
-          return { text: left === 0 && more === "" ? text : `${text}\n[${more}${left} more entries are not shown]` }
-        })
-      }
+      return yield* prepareReading(bench, path, context, `list ${path}`, (file) =>
+        file.stats.isDirectory()
+          ? Effect.succeed({
+              lines: [file.shown],
+              execute: Effect.map(listing(file), (names) => {
+                const { left, text } = joinLines(names, OUTPUT_BYTES - NOTE_BYTES)
+                const more = names.length >= ENTRIES ? "at least " : ""
+                return {
+                  text: left === 0 && more === "" ? text : `${text}\n[${more}${left} more entries are not shown]`
+                }
+              })
+            })
+          : Effect.fail(failed("it is not a directory"))
+      )
     })
 })

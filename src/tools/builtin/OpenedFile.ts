@@ -7,9 +7,10 @@
 import { constants, type Stats } from "node:fs"
 import { type FileHandle, open, stat } from "node:fs/promises"
 import { resolve } from "node:path"
-import { Effect, type Scope } from "effect"
+import { Effect, Result, type Scope } from "effect"
 import { isProcessFile, realPathOfHandle } from "../../platform/HandlePath.ts"
-import type { ApprovalNeed, ToolContext, ToolFailure } from "../Tool.ts"
+import type { PreparedCall, ToolContext, ToolFailure } from "../Tool.ts"
+import { destinationOf } from "./Destination.ts"
 import { type Place, placeOf, shown, within } from "./Places.ts"
 import { denied, failed, io, type Workbench } from "./Workbench.ts"
 
@@ -72,26 +73,50 @@ export const openFile = (bench: Workbench, path: string): Effect.Effect<OpenedFi
   })
 
 /**
- * Opens for a tool that reads, with the approval it needs: outside the workspace reading asks, and an inspection gets
- * nothing there, not even whether a file exists.
+ * Where a path leads that cannot be used. `undefined`: inside the workspace, where whoever asks may be told why at once.
+ * Outside, that would tell what is there before anybody has allowed to look.
  */
-export const openForReading = (
+export const unusableOutside = (bench: Workbench, path: string): Effect.Effect<string | undefined, ToolFailure> =>
+  Effect.gen(function* () {
+    const leads = yield* Effect.promise(() => destinationOf(resolve(bench.settings.workspace, path)))
+    const place = placeOf(bench.settings, yield* bench.home, leads)
+    if (place._tag === "Denied") return yield* denied(place.why)
+    return place._tag === "Outside" ? leads : undefined
+  })
+
+/**
+ * Prepares a tool that reads, with the approval it needs: outside the workspace reading asks, and an inspection gets
+ * nothing there. What `use` makes of the opened file is what the tool does; why a path outside cannot be read (nothing is
+ * there, it is no directory) is told when the approval is given, and not before.
+ */
+export const prepareReading = (
   bench: Workbench,
   path: string,
   context: ToolContext,
   /** What will be done, for the summary of the approval; the real path is put behind it. */
-  action: string
-): Effect.Effect<{ readonly file: OpenedFile; readonly approval: ApprovalNeed | null }, ToolFailure, Scope.Scope> =>
+  action: string,
+  use: (file: OpenedFile) => Effect.Effect<Omit<PreparedCall, "approval">, ToolFailure>
+): Effect.Effect<PreparedCall, ToolFailure, Scope.Scope> =>
   Effect.gen(function* () {
     const outside = denied("outside the workspace")
     const absolute = resolve(bench.settings.workspace, path)
     const inspects = context.mode === "inspect"
     if (inspects && within(bench.settings.workspace, absolute) === undefined) return yield* outside
-    const file = yield* openFile(bench, path)
-    if (file.place._tag === "Inside") return { file, approval: null }
+    const opened = yield* Effect.result(openFile(bench, path))
+    const used = yield* Effect.result(Effect.flatMap(Effect.fromResult(opened), use))
+    if (Result.isFailure(used) && used.failure.code === "path_denied") return yield* used.failure
+    const real = Result.isFailure(opened)
+      ? yield* unusableOutside(bench, path)
+      : opened.success.place._tag === "Outside"
+        ? opened.success.path
+        : undefined
+    if (real === undefined) return { approval: null, ...(yield* Effect.fromResult(used)) }
     if (inspects) return yield* outside
-    const summary = `${action}\noutside the workspace: ${file.path}`
-    return { file, approval: { kind: "read", summary, always: true } }
+    const summary = `${action}\noutside the workspace: ${real}`
+    return {
+      approval: { kind: "read", summary, always: true },
+      ...(Result.isSuccess(used) ? used.success : { lines: [real], execute: Effect.fail(used.failure) })
+    }
   })
 
 /** Reads an open file from its beginning, at most `limit` bytes; fails where it has more. */

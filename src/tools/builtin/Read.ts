@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { AgentTool } from "../Tool.ts"
 import { defineArguments, integer, text } from "./Arguments.ts"
 import { headOf, OUTPUT_BYTES } from "./BoundedText.ts"
-import { openForReading, readAll } from "./OpenedFile.ts"
+import { prepareReading, readAll } from "./OpenedFile.ts"
 import { failed, type Workbench } from "./Workbench.ts"
 
 /** Larger files are for `grep` and `bash`. */
@@ -65,21 +65,22 @@ export const read = (bench: Workbench): AgentTool => ({
   prepare: (given, context) =>
     Effect.gen(function* () {
       const { path, offset = 1, limit = DEFAULT_LINES } = yield* args.decode(given)
-      const { file, approval } = yield* openForReading(bench, path, context, `read ${path}`)
-      if (file.stats.isDirectory()) return yield* failed("it is a directory; list_files shows what is in it")
-      return {
-        approval,
-        lines: [file.shown],
-        execute: Effect.gen(function* () {
-          const bytes = yield* readAll(file.handle, FILE_BYTES)
-          if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) {
-            return yield* failed(`a binary file of ${bytes.length} bytes`)
-          }
-          const content = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)
-          const range = rangeOf(content, offset, limit)
-          if (range === undefined) return yield* failed(`the file has only ${linesOf(content).length} lines`)
-          return { text: range }
-        })
-      }
+      return yield* prepareReading(bench, path, context, `read ${path}`, (file) =>
+        file.stats.isDirectory()
+          ? Effect.fail(failed("it is a directory; list_files shows what is in it"))
+          : Effect.succeed({
+              lines: [file.shown],
+              execute: Effect.gen(function* () {
+                const bytes = yield* readAll(file.handle, FILE_BYTES)
+                if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) {
+                  return yield* failed(`a binary file of ${bytes.length} bytes`)
+                }
+                const content = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)
+                const range = rangeOf(content, offset, limit)
+                if (range === undefined) return yield* failed(`the file has only ${linesOf(content).length} lines`)
+                return { text: range }
+              })
+            })
+      )
     })
 })

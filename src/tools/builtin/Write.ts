@@ -32,10 +32,13 @@ export const write = (bench: Workbench): AgentTool => ({
     Effect.gen(function* () {
       const { content, path } = yield* args.decode(given)
       const target = yield* writeTarget(bench, path, context)
+      const approval = yield* writeApproval(bench, target, { action: `write ${path}`, text: content })
+      const lines = [target.shown]
+      if (target._tag === "Unwritable") return { approval, lines, execute: Effect.fail(target.failure) }
       const bytes = Buffer.from(content)
       return {
-        approval: yield* writeApproval(bench, target, { action: `write ${path}`, text: content }),
-        lines: [target.shown],
+        approval,
+        lines,
         execute: Effect.as(
           commit(bench, target, () => Effect.succeed(bytes)),
           { text: `${target.existing ? "replaced" : "created"} ${target.shown} (${bytes.length} bytes)` }

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { type ApprovalNeed, ToolFailure } from "../Tool.ts"
 import { headOf } from "./BoundedText.ts"
 import type { Workbench } from "./Workbench.ts"
-import type { WriteTarget } from "./WriteTarget.ts"
+import type { Unwritable, WriteTarget } from "./WriteTarget.ts"
 
 /** Of a text that is too long to be shown whole. */
 const FIRST_LINES = 20
@@ -19,8 +19,9 @@ const digest = (text: string): string => {
   return `too long to be shown whole: ${bytes.length} bytes, ${lines.length} lines, SHA-256 ${sha256}; it begins:\n${first}`
 }
 
-const whereOf = ({ asks, existing, path }: WriteTarget): string => {
-  const verb = existing ? "replaces" : "creates"
+const whereOf = (target: WriteTarget | Unwritable): string => {
+  const { asks, path } = target
+  const verb = target._tag === "Unwritable" ? "writes" : target.existing ? "replaces" : "creates"
   if (asks === "outside") return `${verb} a file outside the workspace: ${path}`
   return asks === "protected" ? `${verb} a file in a protected place: ${path}` : `${verb} ${path}`
 }
@@ -31,7 +32,7 @@ const whereOf = ({ asks, existing, path }: WriteTarget): string => {
  */
 export const writeApproval = (
   bench: Workbench,
-  target: WriteTarget,
+  target: WriteTarget | Unwritable,
   shown: { readonly action: string; readonly before?: string; readonly text: string }
 ): Effect.Effect<ApprovalNeed | null, ToolFailure> => {
   const setting = bench.settings.approvals.write

@@ -9,11 +9,12 @@ import { Effect, type Scope } from "effect"
 import { pathOfHandle } from "../../platform/HandlePath.ts"
 import { uuid } from "../../platform/Ids.ts"
 import type { ToolContext, ToolFailure } from "../Tool.ts"
-import { absolutePath, inspectHandle, type OpenedFile, openFile, openHandle } from "./OpenedFile.ts"
+import { absolutePath, inspectHandle, type OpenedFile, openFile, openHandle, unusableOutside } from "./OpenedFile.ts"
 import { PROTECTED_NAMES, placeOf, shown, within } from "./Places.ts"
 import { codeOf, denied, failed, io, type Workbench } from "./Workbench.ts"
 
 export interface WriteTarget {
+  readonly _tag: "Target"
   /** The real path that is written; the key of its lock. */
   readonly path: string
   readonly shown: string
@@ -28,7 +29,15 @@ export interface WriteTarget {
   readonly name: string
 }
 
+/** A path outside the workspace that cannot be written, and why: for after the approval. */
+export interface Unwritable extends Pick<WriteTarget, "path" | "shown" | "asks"> {
+  readonly _tag: "Unwritable"
+  readonly failure: ToolFailure
+}
+
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK
+
+const LEADS_NOWHERE = "a symbolic link leads nowhere"
 
 /** The deepest directory on the way to `path` that exists, and the names that are missing below it. */
 const deepest = async (path: string): Promise<{ readonly folder: string; readonly missing: ReadonlyArray<string> }> => {
@@ -40,7 +49,7 @@ const deepest = async (path: string): Promise<{ readonly folder: string; readonl
     } catch (error) {
       if (codeOf(error) !== "ENOENT" || folder === dirname(folder)) throw error
       // A link to nowhere is something that is there: making a directory of its name would fail, following it surprise.
-      if (await lstat(folder).catch(() => null)) throw denied("a symbolic link leads nowhere")
+      if (await lstat(folder).catch(() => null)) throw denied(LEADS_NOWHERE)
       missing.unshift(basename(folder))
     }
   }
@@ -54,7 +63,7 @@ const exists = async (path: string): Promise<boolean> => {
   try {
     const isLink = (await lstat(path)).isSymbolicLink()
     await stat(path).catch((error) => {
-      throw isLink && codeOf(error) === "ENOENT" ? denied("a symbolic link leads nowhere") : error
+      throw isLink && codeOf(error) === "ENOENT" ? denied(LEADS_NOWHERE) : error
     })
     return true
   } catch (error) {
@@ -74,8 +83,7 @@ const isProtectedPath = async (bench: Workbench, path: string): Promise<boolean>
   return targets.some((target) => target !== undefined && within(target, path) !== undefined)
 }
 
-/** Finds and opens what `path` names for writing. Nothing is changed yet. */
-export const writeTarget = (
+const findTarget = (
   bench: Workbench,
   path: string,
   context: ToolContext
@@ -103,8 +111,28 @@ export const writeTarget = (
       (yield* Effect.promise(() => isProtectedPath(bench, absolute))) ||
       (yield* Effect.promise(() => isProtectedPath(bench, real)))
     const asks = place._tag === "Outside" ? "outside" : isProtected ? "protected" : undefined
-    return { path: real, shown: shown(bench.settings, real), asks, existing, folder, missing, name }
+    return { _tag: "Target", path: real, shown: shown(bench.settings, real), asks, existing, folder, missing, name }
   })
+
+/**
+ * Finds and opens what `path` names for writing. Nothing is changed yet. Outside the workspace it is not said before the
+ * approval why that cannot be: then what is given is `Unwritable`.
+ */
+export const writeTarget = (
+  bench: Workbench,
+  path: string,
+  context: ToolContext
+): Effect.Effect<WriteTarget | Unwritable, ToolFailure, Scope.Scope> =>
+  Effect.catchIf(
+    findTarget(bench, path, context),
+    ({ code, message }) => code === "tool_failed" || message === LEADS_NOWHERE,
+    (failure) =>
+      Effect.flatMap(unusableOutside(bench, path), (real) =>
+        real === undefined
+          ? Effect.fail(failure)
+          : Effect.succeed({ _tag: "Unwritable" as const, path: real, shown: real, asks: "outside" as const, failure })
+      )
+  )
 
 /** Makes the missing directories and opens the last; none of them may be a link that appeared meanwhile. */
 const makeFolders = (bench: Workbench, target: WriteTarget): Effect.Effect<OpenedFile, ToolFailure, Scope.Scope> =>

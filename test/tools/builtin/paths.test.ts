@@ -134,6 +134,75 @@ describe("outside the workspace", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("what is there is not told before the approval: a failure asks first, as a success does", () =>
+    Effect.gen(function* () {
+      const bench = yield* makeBench()
+      const there = join(bench.root, "there.txt")
+      const folder = join(bench.root, "folder")
+      const none = join(bench.root, "none.txt")
+      writeFileSync(there, "words")
+      mkdirSync(folder)
+      symlinkSync(none, join(bench.workspace, "link.txt"))
+      symlinkSync("../folder", join(bench.workspace, "aside"))
+      symlinkSync("link.txt", join(bench.workspace, "link2.txt"))
+      for (const [name, args, real] of [
+        ["read", { path: none }, none],
+        ["read", { path: "../none.txt" }, none],
+        ["read", { path: "link.txt" }, none],
+        ["read", { path: "link2.txt" }, none],
+        ["read", { path: "aside/none" }, join(folder, "none")],
+        ["read", { path: "aside/../../there.txt/x" }, join(there, "x")],
+        ["read", { path: folder }, folder],
+        ["list_files", { path: there }, there],
+        ["list_files", { path: none }, none],
+        ["find", { path: there, pattern: "x" }, there],
+        ["find", { path: none, pattern: "x" }, none],
+        ["grep", { path: none, pattern: "x" }, none],
+        ["write", { path: folder, content: "x" }, folder],
+        ["write", { path: join(there, "x"), content: "x" }, join(there, "x")],
+        ["write", { path: "aside/new/", content: "x" }, join(folder, "new")],
+        ["edit", { path: none, old: "x", new: "y" }, none],
+        ["edit", { path: folder, old: "x", new: "y" }, folder],
+        ["edit", { path: there, old: "x", new: "y" }, there]
+      ] as const) {
+        const about = `${name} ${args.path}`
+        const asked = yield* bench.call(name, args)
+        assert.strictEqual(asked.approval?.always, true, about)
+        assert.include(asked.approval?.summary ?? "", real, about)
+        assert.notInclude(asked.approval?.summary ?? "", `${real}/`, about)
+        assert.strictEqual(code(asked), "tool_failed", about)
+        const inspected = yield* bench.call(name, args, { mode: "inspect" })
+        assert.deepStrictEqual([code(inspected), inspected.approval], ["path_denied", null], about)
+      }
+      const link = yield* bench.call("write", { path: "link.txt", content: "x" })
+      assert.deepStrictEqual([link.approval?.always, code(link)], [true, "path_denied"])
+      const denies = yield* makeBench({ workspace: bench.workspace, approvals: { bash: "deny", write: "deny" } })
+      for (const path of [none, there, folder]) {
+        assert.strictEqual(code(yield* denies.call("write", { path, content: "x" })), "approval_denied", path)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("what cannot be read inside is told at once, also through links", () =>
+    Effect.gen(function* () {
+      const bench = yield* makeBench()
+      mkdirSync(join(bench.workspace, "folder"))
+      symlinkSync(join(bench.workspace, "none"), join(bench.workspace, "link"))
+      symlinkSync(bench.workspace, join(bench.root, "alias"))
+      symlinkSync(bench.home, join(bench.workspace, "home"))
+      for (const [path, expected] of [
+        ["none", "tool_failed"],
+        ["folder", "tool_failed"],
+        ["link", "tool_failed"],
+        [join(bench.root, "alias/none"), "tool_failed"],
+        ["home/none", "path_denied"]
+      ] as const) {
+        const outcome = yield* bench.call("read", { path })
+        assert.deepStrictEqual([code(outcome), outcome.approval], [expected, null], path)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("a path that leads back inside by a link is inside", () =>
     Effect.gen(function* () {
       const bench = yield* makeBench()
