@@ -1,12 +1,13 @@
-/** The tarball as an application has it: installed into a project of its own, type-checked with each resolution, and run. */
-import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+/**
+ * The tarball as an application has it: in a project of its own, type-checked with each resolution, and run. `npm test` lays
+ * the project without a registry; `npm run pack:check` installs it for real (`PACKED_BY=npm`).
+ */
+import { spawnSync } from "node:child_process"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { copyExamples, layScratch, manifest, root } from "./scratch.ts"
 
-const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const program = `
 import { Effect } from "effect"
 import { Agent, PlainTools, type TurnOutcome } from "magi-code"
@@ -24,20 +25,29 @@ console.log(reply.text, outcome.text, Limits.json_depth, typeof startupWith, typ
 `
 
 describe("the packed tarball", { timeout: 60_000 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), "packed-"))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  let folder = ""
   beforeAll(() => {
-    const modules = join(folder, "node_modules")
-    mkdirSync(join(modules, "magi-code"), { recursive: true })
-    execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], { cwd: root })
-    const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? ""
-    execFileSync("tar", ["-xzf", join(folder, tarball), "--strip-components=1", "-C", join(modules, "magi-code")])
-    for (const name of readdirSync(join(root, "node_modules"))) {
-      if (!existsSync(join(modules, name))) symlinkSync(join(root, "node_modules", name), join(modules, name))
-    }
-    writeFileSync(join(folder, "package.json"), '{"type":"module","private":true}')
+    const scratch = layScratch(process.env["PACKED_BY"] === "npm" ? "npm" : "links")
+    folder = scratch.folder
     writeFileSync(join(folder, "main.ts"), program)
-  }, 60_000)
+    copyExamples(folder)
+    return scratch.remove
+  }, 120_000)
+
+  /** Runs a program of the project with a home of its own; what it prints, and how it ends. */
+  const run = (words: ReadonlyArray<string>) => {
+    const home = join(folder, "home")
+    mkdirSync(home, { recursive: true })
+    const env = { PATH: process.env["PATH"], HOME: home, MC_HOME: home, NO_COLOR: "1" }
+    const { error, status, stderr, stdout } = spawnSync(process.execPath, words, { cwd: folder, encoding: "utf8", env })
+    if (error !== undefined) throw error
+    return { status, stderr, stdout }
+  }
+  const printed = (words: ReadonlyArray<string>): string => {
+    const { status, stderr, stdout } = run(words)
+    assert.strictEqual(status, 0, stderr)
+    return stdout
+  }
 
   for (const [module, moduleResolution] of [
     ["node16", "node16"],
@@ -45,15 +55,54 @@ describe("the packed tarball", { timeout: 60_000 }, () => {
     ["esnext", "bundler"]
   ] as const) {
     it(`type-checks with moduleResolution ${moduleResolution}`, () => {
-      const options = ["--noEmit", "--strict", "--target", "es2024", "--lib", "es2024,esnext.disposable,dom"]
-      const rest = ["--skipLibCheck", "--types", "node", "--module", module, "--moduleResolution", moduleResolution]
-      const tsc = join(root, "node_modules/typescript/bin/tsc")
-      execFileSync(process.execPath, [tsc, ...options, ...rest, "main.ts"], { cwd: folder, encoding: "utf8" })
+      const config = {
+        compilerOptions: {
+          // The declarations themselves are checked once; effect's name types of the DOM.
+          ...{ module, moduleResolution, skipLibCheck: moduleResolution !== "nodenext", types: ["node"] },
+          ...{ target: "es2024", lib: ["es2024", "esnext.disposable", "dom"], noEmit: true },
+          ...{ strict: true, exactOptionalPropertyTypes: true, allowImportingTsExtensions: true }
+        },
+        include: ["main.ts", "examples"]
+      }
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config))
+      const tsc = join(root, "node_modules", "typescript", "bin", "tsc")
+      const { status, stdout } = run([tsc, "-p", "."])
+      assert.strictEqual(status, 0, stdout)
     })
   }
 
-  it("runs: every entry is there, and its own agent is found and driven", () => {
-    const out = execFileSync(process.execPath, ["main.ts", join(folder, "home")], { cwd: folder, encoding: "utf8" })
-    assert.strictEqual(out, "said ok 32 function object function\n")
+  it("runs: every entry is there, and its own agent is found and driven", () =>
+    assert.strictEqual(printed(["main.ts", join(folder, "home")]), "said ok 32 function object function\n"))
+
+  describe("its command", () => {
+    const bin = join("node_modules", ".bin", "magi-code")
+
+    it("tells its version", () => assert.strictEqual(printed([bin, "--version"]).trim(), manifest.version))
+
+    it("runs a turn with a file of plain tools", () => {
+      const { status, stderr, stdout } = run([
+        bin,
+        ...["run", "--tools", "examples/plain-tools.mjs", 'The word count of "to be or not to be"']
+      ])
+      assert.strictEqual(stdout, '{"words":6}\n', stderr)
+      assert.strictEqual(status, 0)
+    })
+
+    it("runs a turn with a toolkit in TypeScript, on the application's copy of effect", () =>
+      assert.include(printed([bin, "run", "--tools", "examples/tools.ts", 'Look up the record "R-17"']), "Broken lamp"))
+
+    it("has the agent's own tools: grep finds its ripgrep", () => {
+      const call = { name: "grep", arguments: { pattern: "word_count", path: "examples" } }
+      const script = `script:${JSON.stringify([{ calls: [call] }, { text: "{{results}}" }])}`
+      const result = JSON.parse(printed([bin, "run", "--tools", "examples/plain-tools.mjs", script]))
+      assert.deepInclude(result, { name: "grep", success: true })
+      assert.include(result.content.text, "plain-tools.mjs:6")
+    })
+
+    it("finds nothing wrong with its installation", () => {
+      const { status, stderr } = run([bin, "doctor"])
+      assert.include(stderr, "nothing is wrong")
+      assert.strictEqual(status, 0)
+    })
   })
 })
