@@ -4,12 +4,14 @@
  * Tools are made by `ToolkitTools` (an `effect/ai` Toolkit) or `PlainTools` (objects with a function), given to `Agent`, and
  * called by the agent while a turn runs. product section 4.
  */
-export { Agent, type AgentOpenError, type AgentOptions, type AgentShape, CLOSING_MS } from "./client/Agent.ts"
+export { Agent, type AgentBehaviour, type AgentOptions, type AgentShape } from "./client/Agent.ts"
+export { type AgentOpenError, type ChildOptions, CLOSING_MS } from "./client/AgentChild.ts"
 export {
   AgentNotStarted,
   EventsOverflow,
   InitializeFailed,
   LimitExceeded,
+  RecycleFailed,
   type RequestError,
   RequestFailed,
   RequestIdsExhausted,
@@ -29,6 +31,7 @@ export {
 export type { HistoryItem, HistoryText, HistoryTool } from "./client/HistoryParts.ts"
 export * as McpToolAdapter from "./client/McpToolAdapter.ts"
 export * as PlainTools from "./client/PlainTools.ts"
+export type { Recycled } from "./client/Recycle.ts"
 export { merge as mergeTools } from "./client/Registry.ts"
 export type { PageOf, Sessions } from "./client/Sessions.ts"
 export { type Ending, ToolCall, type ToolCallShape } from "./client/ToolCall.ts"

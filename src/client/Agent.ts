@@ -3,47 +3,35 @@
  * its scope. product sections 4 and 5.
  */
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
-import { bounded, makeBudget } from "../platform/Bounded.ts"
+import type * as Scope from "effect/Scope"
 import type { InitializeResult } from "../protocol/Initialize.ts"
-import type { AgentNotStarted, InitializeFailed, LimitExceeded, RequestError } from "./AgentErrors.ts"
-import * as AgentEvent from "./AgentEvent.ts"
-import type { AgentEnd, AgentLink } from "./AgentLink.ts"
+import * as AgentChild from "./AgentChild.ts"
+import type { AgentNotStarted, RecycleFailed, RequestError } from "./AgentErrors.ts"
+import type { AgentLink } from "./AgentLink.ts"
 import * as AgentProcess from "./AgentProcess.ts"
-import * as Approvals from "./Approvals.ts"
-import type { Approver } from "./Approver.ts"
-import { type ClientTools, none } from "./ClientTool.ts"
-import * as Connection from "./Connection.ts"
-import * as Handlers from "./Handlers.ts"
-import { initialize, registryMisfit } from "./Handshake.ts"
-import * as Replies from "./Replies.ts"
-import * as Sessions from "./Sessions.ts"
+import * as HistoryStream from "./HistoryStream.ts"
+import * as Recycle from "./Recycle.ts"
+import type { Sessions } from "./Sessions.ts"
 import type { TransportLost } from "./TransportLost.ts"
 import type { Turn, TurnOutcome } from "./Turn.ts"
-import * as Turns from "./Turns.ts"
 
-/** The budget that handlers' finalizers and the closing of the child share. */
-export const CLOSING_MS = 2000
-
-export interface AgentOptions extends AgentProcess.AgentCommand {
-  /** The tools that the agent may call; made by `PlainTools.make` or `ToolkitTools.make`. Default: none. */
-  readonly tools?: ClientTools
-  /** Answers questions of approval. Default: every one is denied. */
-  readonly approver?: Approver
-  /** Told how the agent's process ended when it was closed in order; a loss is told by `TransportLost`. */
-  readonly onEnd?: (end: AgentEnd) => void
-  /** Negotiate `tool.cards`. Default: false. */
-  readonly cards?: boolean
+/** What an agent is opened with, whatever its link. */
+export interface AgentBehaviour extends AgentChild.ChildOptions {
+  /**
+   * Recycles the agent by itself before a turn when so few request ids are left, 65 to 4096; what a turn spends is one id for
+   * itself and one for each call and question. A recycle that fails is logged, and the turn goes to the present child.
+   * Default: never.
+   */
+  readonly recycleBelow?: number
 }
 
-export type AgentOpenError = AgentNotStarted | InitializeFailed | TransportLost
+/** How an agent is started, and what it is opened with. */
+export interface AgentOptions extends AgentProcess.AgentCommand, AgentBehaviour {}
 
-export interface AgentShape extends Sessions.Sessions {
+/** An open agent. Everything of it but `recycle` is about its present child process. */
+export interface AgentShape extends Sessions {
   /** What the agent said of itself when it was initialized. */
   readonly info: InitializeResult
   /**
@@ -53,146 +41,94 @@ export interface AgentShape extends Sessions.Sessions {
   readonly turn: (prompt: string) => Effect.Effect<Turn, RequestError | TransportLost, Scope.Scope>
   /** Starts a run and waits for its outcome. Interrupting it sends `turn.cancel`. */
   readonly run: (prompt: string) => Effect.Effect<TurnOutcome, RequestError | TransportLost>
-  /** Fails when the transport is lost; never succeeds. */
+  /**
+   * Replaces the child by a fresh one, in which the attached session is opened again. For programs that live longer than the
+   * 4096 request ids of a process, and after a loss. Nothing is ever sent again.
+   *
+   * It fails with `run_active` while a run is active (a cancelled one is waited for, for two seconds). What is asked of the
+   * agent meanwhile waits for its end, which is bounded: two seconds for requests under way, 30 s each for `initialize`, for
+   * letting the session go and for opening it. Then the new child is used, or after a failure the one before. The one before
+   * is closed when the new one is in use, within two seconds; `recycle` ends after that.
+   *
+   * A recycle belongs to the agent: interrupting whoever waits for it does not stop it, and who asks meanwhile waits for the
+   * same one.
+   */
+  readonly recycle: Effect.Effect<Recycle.Recycled, RecycleFailed>
+  /** Fails when the transport is lost; never succeeds. The end of a recycled child is no loss. */
   readonly lost: Effect.Effect<never, TransportLost>
-  /** Request ids that the agent still takes. */
+  /** Request ids that the present child still takes. */
   readonly requestIdsLeft: Effect.Effect<number>
 }
 
+/** The agent as a service: `yield* Agent`, provided by `Agent.layer`, or made in a scope by `Agent.make`. */
 export class Agent extends Context.Service<Agent, AgentShape>()("magi-code/client/Agent") {
   /** Starts the agent as a child process; closing the scope ends it within two seconds. */
-  static readonly make = (options: AgentOptions): Effect.Effect<AgentShape, AgentOpenError, Scope.Scope> =>
-    over(AgentProcess.open(options), options)
+  static readonly make = (options: AgentOptions): Effect.Effect<AgentShape, AgentChild.AgentOpenError, Scope.Scope> =>
+    make(AgentProcess.open(options), options, true)
 
-  static readonly layer = (options: AgentOptions): Layer.Layer<Agent, AgentOpenError> =>
+  /** The same as a Layer. */
+  static readonly layer = (options: AgentOptions): Layer.Layer<Agent, AgentChild.AgentOpenError> =>
     Layer.effect(Agent, Agent.make(options))
 
-  /** Reaches the agent over another link, such as a pair of transports in memory. */
-  static readonly over = (
-    link: AgentLink,
-    options: Pick<AgentOptions, "tools" | "approver" | "cards" | "onEnd"> = {}
-  ): Effect.Effect<AgentShape, AgentOpenError, Scope.Scope> => over(Effect.succeed(link), options)
-}
-
-const over = (
-  open: Effect.Effect<AgentLink, AgentNotStarted>,
-  options: Pick<AgentOptions, "tools" | "approver" | "cards" | "onEnd">
-): Effect.Effect<AgentShape, AgentOpenError, Scope.Scope> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function* () {
-      const tools = options.tools ?? none
-      const descriptors = tools.tools.map((tool) => tool.descriptor)
-      const link = yield* open
-      const inner = yield* Scope.make("parallel")
-      const lossSeen = Deferred.makeUnsafe<void>()
-
-      const connection = yield* Connection.make(link, {
-        event: (wire) => {
-          const event = AgentEvent.read(wire)
-          if (event._tag === "UnknownEvent" && mustBeKnown.has(event.event)) {
-            return connection.lose("unclean_frame", `the data of a ${event.event} is not of its type`)
-          }
-          turns.received(event, wire.bytes)
-          if (event._tag !== "Event") return
-          if (event.event === "client.tool.call") handlers.call(event.instanceId, event.data, event.at, wire.fault)
-          else if (event.event === "client.tool.cancel") handlers.cancel(event.instanceId, event.data)
-          else if (event.event === "approval.request") approvals.request(event.instanceId, event.data)
-          else if (event.event === "approval.closed") approvals.closed(event.data)
-        },
-        lost: () => {
-          handlers.stop()
-          handlers.endAll("lost")
-          approvals.clear()
-          Deferred.doneUnsafe(lossSeen, Exit.void)
-        },
-        told: (error) => turns.lose(error)
-      }).pipe(Scope.provide(inner))
-
-      let resultBytes = Number.POSITIVE_INFINITY
-      const tasks = yield* FiberSet.make<void>().pipe(Scope.provide(inner))
-      const runTask = yield* FiberSet.runtime(tasks)()
-      const turns = Turns.make({
-        connection,
-        run: runTask,
-        onOver: (ending) => {
-          if (ending === "ids_exhausted") handlers.stop()
-          handlers.endAll(ending)
-          approvals.clear()
-        }
-      })
-      const replies = Replies.make({
-        requests: connection.requests,
-        resultBytes: () => resultBytes,
-        onSent: turns.replied,
-        onNotSent: (callId, why) => {
-          const reason = typeof why === "string" ? why : why.message
-          runTask(Effect.logWarning(`the reply to call ${callId} could not be sent: ${reason}`))
-        }
-      })
-      const handlers = yield* Handlers.make({
-        tools,
-        replies,
-        current: turns.current,
-        approver: options.approver,
-        lose: connection.lose
-      }).pipe(Scope.provide(inner))
-      const approvals = yield* Approvals.make({
-        requests: connection.requests,
-        current: turns.current,
-        approver: options.approver
-      }).pipe(Scope.provide(inner))
-
-      // One budget for everything, from the loss or from the closing of the scope, whichever comes first.
-      const close = yield* Effect.cached(
-        Effect.gen(function* () {
-          const budget = yield* makeBudget(CLOSING_MS)
-          handlers.stop()
-          handlers.endAll("closed")
-          approvals.clear()
-          yield* connection.end
-          const waitForHandlers = Effect.flatMap(budget.left(), (left) => Effect.timeoutOption(handlers.idle, left))
-          yield* Effect.all([link.close(budget), waitForHandlers, connection.ended], {
-            concurrency: "unbounded",
-            discard: true
-          })
-          if (!Deferred.isDoneUnsafe(lossSeen)) options.onEnd?.(yield* link.describeEnd(0))
-          const left = yield* budget.left()
-          if (!(yield* bounded(Scope.close(inner, Exit.void), Math.max(MARGIN_MS, left)))) {
-            yield* Effect.logWarning("what ran for the agent did not end in time and was abandoned")
-          }
-        })
-      )
-      yield* Effect.forkScoped(Effect.andThen(Deferred.await(lossSeen), close))
-      yield* Effect.addFinalizer(() => close)
-      yield* connection.start.pipe(Scope.provide(inner))
-
-      const info = yield* restore(initialize(connection, descriptors, options.cards ?? false))
-      connection.requests.announce(info.limits)
-      if (info.client_tools !== undefined) {
-        resultBytes = info.client_tools.limits.result_bytes
-        handlers.announce(info.client_tools.limits.pending_calls)
-      }
-      turns.initialized(info, misfit(info, descriptors))
-      const turn = (prompt: string) => turns.turn(prompt)
-      return Agent.of({
-        ...Sessions.make(connection, info, turns),
-        info,
-        turn,
-        run: (prompt) => Effect.scoped(Effect.flatMap(turn(prompt), (started) => started.outcome)),
-        lost: connection.lost,
-        requestIdsLeft: Effect.sync(() => connection.requests.left)
-      })
-    })
+  /** `recycle` of the agent in the context. */
+  static readonly recycle: Effect.Effect<Recycle.Recycled, RecycleFailed, Agent> = Effect.suspend(() =>
+    Effect.flatMap(Agent, (agent) => agent.recycle)
   )
 
-/** Even a budget that is spent leaves the moment that letting go takes. */
-const MARGIN_MS = 20
+  /**
+   * Reaches the agent over another link, such as a pair of transports in memory. With an effect that makes a link each child
+   * gets one; with one link `recycle` fails (`no_link`).
+   */
+  static readonly over = (
+    link: AgentLink | Effect.Effect<AgentLink, AgentNotStarted>,
+    options: AgentBehaviour = {}
+  ): Effect.Effect<AgentShape, AgentChild.AgentOpenError, Scope.Scope> =>
+    Effect.isEffect(link) ? make(link, options, true) : make(Effect.succeed(link), options, false)
+}
 
-/** Events that a run depends on: where their data is not of its type, nothing after it can be trusted. */
-const mustBeKnown: ReadonlySet<string> = new Set(["client.tool.call", "client.tool.cancel", "run.finished"])
-
-const misfit = (
-  info: InitializeResult,
-  descriptors: Parameters<typeof registryMisfit>[0]
-): LimitExceeded | undefined =>
-  info.client_tools === undefined ? undefined : registryMisfit(descriptors, info.client_tools.limits)
+const make = Effect.fnUntraced(function* (
+  start: Effect.Effect<AgentLink, AgentNotStarted>,
+  options: AgentBehaviour,
+  renewable: boolean
+) {
+  const children = yield* Recycle.make(AgentChild.open(start, options), renewable)
+  const { current, recycle, use } = children
+  const below = options.recycleBelow ?? 0
+  const recycleIfLow = Effect.suspend(() =>
+    current().idsLeft() > below
+      ? Effect.void
+      : Effect.catch(recycle, (error) => Effect.logWarning(`the agent was not recycled: ${error.message}`))
+  )
+  const turn = (prompt: string) =>
+    Effect.andThen(
+      recycleIfLow,
+      use((child) => child.turn(prompt))
+    )
+  return Agent.of({
+    get info() {
+      return current().info
+    },
+    createSession: use((child) => child.createSession),
+    openSession: (sessionId) => use((child) => child.openSession(sessionId)),
+    listSessions: (page) => use((child) => child.listSessions(page)),
+    history: (more) =>
+      HistoryStream.read(
+        {
+          attached: use((child) => child.attached),
+          page: (wanted) => use((child) => child.readPage(wanted)),
+          status: use((child) => child.status)
+        },
+        more?.limit
+      ),
+    historyPage: (page) => use((child) => child.historyPage(page)),
+    models: use((child) => child.models),
+    selection: use((child) => child.selection),
+    selectModel: (choice) => use((child) => child.selectModel(choice)),
+    status: use((child) => child.status),
+    turn,
+    run: (prompt) => Effect.scoped(Effect.flatMap(turn(prompt), (started) => started.outcome)),
+    recycle,
+    lost: children.lost,
+    requestIdsLeft: Effect.sync(() => current().idsLeft())
+  })
+})

@@ -1,5 +1,6 @@
 /** What can go wrong with an agent, beside the loss of its transport. Every one of them says what to do in one line. */
 import * as Data from "effect/Data"
+import type { TransportLost } from "./TransportLost.ts"
 
 /** The agent's command could not be started. `reason` is the system's code, such as `ENOENT`. */
 export class AgentNotStarted extends Data.TaggedError("AgentNotStarted")<{
@@ -43,14 +44,14 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
 
 /**
  * The agent's request ids are used up but for the reserve that replies, cancellation and shutdown need (product section
- * 5, Ids). Start a new agent to go on.
+ * 5, Ids). Recycle the agent, or start a new one, to go on.
  */
 export class RequestIdsExhausted extends Data.TaggedError("RequestIdsExhausted")<{
   readonly left: number
   readonly limit: number
 }> {
   override get message(): string {
-    return `only ${this.left} of the agent's ${this.limit} request ids are left (RequestIdsExhausted): start a new agent`
+    return `only ${this.left} of the agent's ${this.limit} request ids are left (RequestIdsExhausted): recycle the agent or start a new one`
   }
 }
 
@@ -85,6 +86,34 @@ export class EventsOverflow extends Data.TaggedError("EventsOverflow")<{ readonl
   override get message(): string {
     return `more than ${this.bytes} bytes of events were not read`
   }
+}
+
+/**
+ * The agent's child was not replaced. `reason`:
+ * - `run_active`: a run is active. Recycle when it has ended.
+ * - `no_link`: the agent was given one link, and there is no other.
+ * - `not_opened`: the new child could not be started or initialized (`cause`).
+ * - `session`: the session could not be let go by the child before, or opened in the new one (`cause`).
+ * - `closed`: the agent was closed.
+ */
+export class RecycleFailed extends Data.TaggedError("RecycleFailed")<{
+  readonly reason: "run_active" | "no_link" | "not_opened" | "session" | "closed"
+  /** The child before stays in use. False: there is none (it was lost, or had to be closed first); recycle again, or give up. */
+  readonly inUse: boolean
+  readonly cause?: AgentNotStarted | InitializeFailed | RequestError | TransportLost
+}> {
+  override get message(): string {
+    const why = this.cause === undefined ? "" : `: ${this.cause.message}`
+    return `the agent was not recycled: ${recycleReasons[this.reason]}${why}${this.inUse ? "; the one before stays in use" : ""}`
+  }
+}
+
+const recycleReasons: Readonly<Record<RecycleFailed["reason"], string>> = {
+  run_active: "a run is active, recycle when it has ended",
+  no_link: "it was given one link; give Agent.over an effect that makes one for each child",
+  not_opened: "the new one could not be opened",
+  session: "the session could not be moved to the new one",
+  closed: "it was closed"
 }
 
 /** Why a request did not lead to a result. */

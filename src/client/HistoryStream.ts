@@ -18,12 +18,16 @@ export interface PageWanted {
   readonly limit?: number
 }
 
+/** A page, and what to do if it is not what the protocol promises: then the transport that brought it is lost. */
+export interface PageRead {
+  readonly page: HistoryPage
+  readonly broken: (why: string) => Effect.Effect<never, TransportLost>
+}
+
 export interface HistorySource {
   readonly attached: Effect.Effect<AttachedSession, RequestError>
-  readonly page: (wanted: PageWanted) => Effect.Effect<HistoryPage, RequestError | TransportLost>
+  readonly page: (wanted: PageWanted) => Effect.Effect<PageRead, RequestError | TransportLost>
   readonly status: Effect.Effect<StatusResult, RequestError | TransportLost>
-  /** The page is not what the protocol promises: the transport is lost. */
-  readonly broken: (why: string) => Effect.Effect<never, TransportLost>
 }
 
 export const read = (
@@ -50,14 +54,14 @@ export const read = (
     const parts = new HistoryParts()
     const next = (wanted: PageWanted | undefined) =>
       Effect.gen(function* () {
-        const page = yield* wanted === undefined ? first : from(wanted)
+        const { broken, page } = yield* wanted === undefined ? first : from(wanted)
         if (wanted !== undefined && page.revision !== wanted.revision) {
-          return yield* source.broken("a page is of another revision")
+          return yield* broken("a page is of another revision")
         }
         const items = parts.push(page.entries)
-        if (typeof items === "string") return yield* source.broken(items)
+        if (typeof items === "string") return yield* broken(items)
         const wrong = page.complete ? parts.end() : page.cursor === null ? "a page leads nowhere" : undefined
-        if (wrong !== undefined) return yield* source.broken(wrong)
+        if (wrong !== undefined) return yield* broken(wrong)
         const following =
           page.complete || page.cursor === null
             ? Option.none<PageWanted>()

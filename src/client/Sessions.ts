@@ -18,9 +18,9 @@ import type {
 import type { RequestError } from "./AgentErrors.ts"
 import type { Connection } from "./Connection.ts"
 import type { HistoryItem } from "./HistoryParts.ts"
-import * as HistoryStream from "./HistoryStream.ts"
+import type * as HistoryStream from "./HistoryStream.ts"
 import type { TransportLost } from "./TransportLost.ts"
-import { noSession, type Turns } from "./Turns.ts"
+import { type AttachedSession, noSession, type Turns } from "./Turns.ts"
 
 type Request<A> = Effect.Effect<A, RequestError | TransportLost>
 
@@ -60,8 +60,13 @@ export interface Sessions {
   readonly status: Request<StatusResult>
 }
 
-/** The methods over one connection. */
-export const make = (connection: Connection, info: InitializeResult, turns: Turns): Sessions => {
+/** The methods over one connection; what reads a history goes through all connections of an agent. */
+export interface ChildSessions extends Omit<Sessions, "history"> {
+  readonly attached: Effect.Effect<AttachedSession, RequestError>
+  readonly readPage: (wanted: HistoryStream.PageWanted) => Request<HistoryStream.PageRead>
+}
+
+export const make = (connection: Connection, info: InitializeResult, turns: Turns): ChildSessions => {
   /** `undefined`: a session was opened, which may have brought a selection of its own that only the agent knows. */
   let selection: Selection | undefined = info.selection
 
@@ -107,20 +112,16 @@ export const make = (connection: Connection, info: InitializeResult, turns: Turn
       }),
     listSessions: (options) =>
       call("session.list", { ...options?.page, ...(options?.limit === undefined ? {} : { limit: options.limit }) }),
-    history: (options) =>
-      HistoryStream.read(
-        {
-          attached: attached("history.page"),
-          page,
-          status,
-          broken: (why) =>
-            Effect.suspend(() => {
-              connection.lose("unclean_frame", `the result of history.page is not what the protocol promises: ${why}`)
-              return connection.lost
-            })
-        },
-        options?.limit
-      ),
+    attached: attached("history.page"),
+    readPage: (wanted) =>
+      Effect.map(page(wanted), (read) => ({
+        page: read,
+        broken: (why) =>
+          Effect.suspend(() => {
+            connection.lose("unclean_frame", `the result of history.page is not what the protocol promises: ${why}`)
+            return connection.lost
+          })
+      })),
     historyPage: (options) =>
       Effect.flatMap(attached("history.page"), ({ sessionId }) => page({ sessionId, ...options })),
     models: call("model.catalog", {}),

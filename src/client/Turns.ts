@@ -36,11 +36,15 @@ export interface AttachedSession {
 
 export interface Turns {
   readonly initialized: (info: InitializeResult, misfit: LimitExceeded | undefined) => void
-  readonly attach: (session: AttachedSession) => void
+  readonly attach: (session: AttachedSession | undefined) => void
   /** The session that was attached last. */
   readonly attached: () => AttachedSession | undefined
   /** Something of the session was saved: it can be opened again. */
   readonly stored: (sessionId: string) => void
+  /** No run is active now. One whose end was given up counts no more. */
+  readonly isOver: () => boolean
+  /** The same, after waiting for a cancelled run, for at most two seconds. */
+  readonly over: Effect.Effect<boolean>
   readonly turn: (prompt: string) => Effect.Effect<Turn, RequestError | TransportLost, Scope.Scope>
   /** The run whose calls are executed. */
   readonly current: () => CurrentRun | undefined
@@ -101,6 +105,8 @@ export const make = (options: TurnsOptions): Turns => {
     active?.cancelled ? Effect.timeoutOption(Effect.exit(active.outcome), CANCEL_MS) : Effect.void
   )
 
+  const isOver = () => active?.isOver ?? true
+
   const turn = Effect.fnUntraced(function* (prompt: string) {
     const refused = refusal(prompt)
     if (refused !== undefined) return yield* refused
@@ -145,6 +151,8 @@ export const make = (options: TurnsOptions): Turns => {
       session = attached
     },
     stored,
+    isOver,
+    over: Effect.map(waitForCancelled, isOver),
     attached: () => session,
     turn,
     current: () =>

@@ -1,6 +1,7 @@
 /** A tool of an application called once, over the whole path of the protocol and without a process. */
 import { Deferred, Effect } from "effect"
-import { Agent, type AgentOpenError } from "../client/Agent.ts"
+import { Agent } from "../client/Agent.ts"
+import type { AgentOpenError } from "../client/AgentChild.ts"
 import type { RequestError } from "../client/AgentErrors.ts"
 import type { Approver } from "../client/Approver.ts"
 import type { ClientTools } from "../client/ClientTool.ts"
