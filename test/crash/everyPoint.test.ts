@@ -1,0 +1,93 @@
+/**
+ * `kill -9` of the whole backend at every point of a run: real pipes, the real store, a provider over HTTP. Whatever
+ * was acknowledged is there, each call has one outcome, nothing is replayed, and the session goes on.
+ * base-protocol section 5 (required appends); concurrency.md.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { places } from "./points.ts"
+import { bundled } from "./support/bundle.ts"
+import { checkFiles, goOn } from "./support/checks.ts"
+import { dieOpening, type Life, live, type Stage } from "./support/life.ts"
+import { CLIENT_TOOLS, makeModel } from "./support/model.ts"
+import { openShown, type Shown, withBackend } from "./support/shown.ts"
+
+const MAX_POINTS = 100
+
+/** Goes on with every session in one backend, and looks at them again in another one. */
+const goOnWithAll = async (stage: Stage, lives: ReadonlyArray<Life>): Promise<ReadonlyArray<Life>> => {
+  const shown = new Map<Life, Shown>()
+  await withBackend(stage, async (backend) => {
+    for (const life of lives) {
+      const after = await goOn(stage, backend, life)
+      if (after !== undefined) shown.set(life, after)
+    }
+    const replayed = backend.frames.filter(({ event }) => event === "client.tool.call")
+    assert.deepStrictEqual(replayed, [], "no call is replayed")
+  })
+  await withBackend(stage, async (backend) => {
+    for (const [life, before] of shown) {
+      assert.deepStrictEqual(await openShown(backend, life.session), before, `${life.name}: in another backend`)
+    }
+  })
+  return [...shown.keys()]
+}
+
+const freshRoot = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "magi-crash-"))),
+  (root) => Effect.sync(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+)
+
+const setting = Effect.all({ folder: bundled, model: makeModel })
+
+describe("kill -9", () => {
+  it.live(
+    "at every append and every frame of a run: one outcome a call, nothing lost, nothing replayed",
+    () =>
+      Effect.gen(function* () {
+        const common = yield* setting
+        const died = yield* Effect.forEach(
+          places,
+          (place) =>
+            Effect.gen(function* () {
+              const stage = { ...common, root: yield* freshRoot }
+              const lives: Array<Life> = []
+              for (let nth = 1; nth <= MAX_POINTS; nth++) {
+                const life = yield* Effect.promise(() => live(stage, { place, nth }))
+                lives.push(life)
+                if (life.diedAt === undefined) break
+              }
+              assert.isUndefined(lives.at(-1)?.diedAt, "the last one lived through the whole run")
+              const stored = yield* Effect.promise(() => goOnWithAll(stage, lives))
+              yield* checkFiles(stage.root, stored)
+              return lives.flatMap(({ diedAt }) => (diedAt === undefined ? [] : [diedAt]))
+            }),
+          { concurrency: 3 }
+        )
+        const [saying = [], heard = [], written = [], committed = []] = died
+        const frames = [...CLIENT_TOOLS.flatMap(() => ["client.tool.call", "accepted"]), "run.finished"]
+        for (const points of [saying, heard]) assert.sameMembers(points, frames)
+        // Prompt and answer, two responses, a start and an outcome for each of five calls; what waits together is one commit.
+        for (const points of [written, committed]) assert.isAtLeast(points.length, 8)
+      }),
+    120_000
+  )
+
+  it.live(
+    "and again while the session is recovered, before and after its commit",
+    () =>
+      Effect.gen(function* () {
+        const stage = { ...(yield* setting), root: yield* freshRoot }
+        const life = yield* Effect.promise(() => live(stage, { place: "heard", nth: 1 }))
+        assert.strictEqual(life.diedAt, "client.tool.call")
+        yield* Effect.promise(() => dieOpening(stage, life.session, "written"))
+        yield* Effect.promise(() => dieOpening(stage, life.session, "committed"))
+        const stored = yield* Effect.promise(() => goOnWithAll(stage, [life]))
+        yield* checkFiles(stage.root, stored)
+      }),
+    60_000
+  )
+})
