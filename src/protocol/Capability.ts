@@ -16,12 +16,15 @@ export const baseCapabilities = [
   "approval.answer"
 ] as const
 
+/** Cards that show a call's progress as lines (`tool.card`, and `tool_card` in the history). */
 export const TOOL_CARDS = "tool.cards"
+/** Tools that the client provides and the agent's model calls. client-tools, Negotiate once. */
 export const CLIENT_TOOLS = "client.tools"
 
 /** Listed after the base methods, in this order, each only if it was requested. */
 export const optionalCapabilities = [TOOL_CARDS, CLIENT_TOOLS] as const
 
+/** A name that `required_capabilities` may list. */
 export type Capability = (typeof baseCapabilities)[number] | (typeof optionalCapabilities)[number]
 
 /** What the initialize result announces: the implemented base methods, then what was requested of the optional two. */

@@ -63,6 +63,7 @@ export interface MethodResults {
   readonly "client.tool.result": Accepted
 }
 
+/** The result of the method `Name`. */
 export type ResultOf<Name extends MethodName> = MethodResults[Name]
 
 const limits: Check<AnnouncedLimits> = open<AnnouncedLimits>({

@@ -6,6 +6,7 @@ import { type JsonRule, scan } from "./JsonScan.ts"
 import { Limits } from "./Limits.ts"
 import * as StrictJson from "./StrictJson.ts"
 
+/** A frame from the agent: the answer to a request, or an event. `id` null: the request had none that could be read. */
 export type ServerFrame =
   | { readonly _tag: "Success"; readonly id: string; readonly result: JsonObject }
   | {

@@ -19,9 +19,11 @@ export interface ErrorBody {
   readonly path?: string
 }
 
+/** A request. `id` is well-formed (`isId`) and used once in a connection. */
 export const request = (frame: { readonly id: string; readonly method: string; readonly params: JsonObject }): string =>
   CompactJson.stringify({ version: 1, id: frame.id, method: frame.method, params: frame.params })
 
+/** The success envelope that answers the request `id`. */
 export const success = (id: string, result: JsonObject): string => CompactJson.stringify({ version: 1, id, result })
 
 /** Bounds `message` to 256 bytes on a character boundary and leaves out a path that is longer than 256 bytes. */

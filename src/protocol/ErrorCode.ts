@@ -37,6 +37,7 @@ export const errorCodes = [
   "internal_error"
 ] as const
 
+/** The `code` of an error envelope that this agent sends. A client takes any string. */
 export type ErrorCode = (typeof errorCodes)[number]
 
 /** Why a run failed (`run.finished.error.code`, section 5). */
@@ -50,6 +51,7 @@ export const runFailureCodes = [
   "internal_error"
 ] as const
 
+/** The `code` of a failed run's error. */
 export type RunFailureCode = (typeof runFailureCodes)[number]
 
 /** Why a tool call ended without a successful result (section 6). */
@@ -75,9 +77,11 @@ export const toolFailureCodes = [
   "mcp_unavailable"
 ] as const
 
+/** The `code` with which a tool call fails, as the model and `activity.finished` have it. */
 export type ToolFailureCode = (typeof toolFailureCodes)[number]
 
 /** Why a pending client call was cancelled (client-tools, Cancellation and permissions). */
 export const cancelReasons = ["cancelled", "timeout", "run_finished", "shutdown"] as const
 
+/** The `reason` of a `client.tool.cancel`. */
 export type CancelReason = (typeof cancelReasons)[number]

@@ -9,11 +9,12 @@ import type { CancelReason } from "./ErrorCode.ts"
 import type { JsonObject } from "./Json.ts"
 
 /** Every event begins with its root session and run. */
-type OfRun = {
+export type OfRun = {
   readonly session_id: string
   readonly run_id: string
 }
 
+/** The first event of a run, with the model that it asks. */
 export type RunStarted = OfRun & { readonly provider: string; readonly model: string }
 
 /** The user's input is on disk; the model has not been asked yet. */
@@ -30,8 +31,10 @@ export type MessageReconcile = OfRun & {
   readonly text: string
 }
 
+/** What an activity is. Client and MCP tools are of kind `tool` too. */
 export type ActivityKind = "tool" | "subagent" | "code_mode"
 
+/** A call, a subagent or a script begins; `parent_id` is the activity it is part of, null at the top. */
 export type ActivityStarted = OfRun & {
   readonly activity_id: string
   readonly parent_id: string | null
@@ -43,8 +46,10 @@ export type ActivityStarted = OfRun & {
 /** Droppable, at most `SUMMARY_BYTES`; never for client and MCP tools. */
 export type ActivityUpdated = OfRun & { readonly activity_id: string; readonly summary: string }
 
+/** How an activity ended. A timeout is a `failure`; a cancellation, the end of the run and a shutdown are `cancelled`. */
 export type ActivityStatus = "success" | "failure" | "cancelled"
 
+/** The end of an activity, exactly once for each that started. */
 export type ActivityFinished = OfRun & {
   readonly activity_id: string
   readonly status: ActivityStatus
@@ -54,8 +59,10 @@ export type ActivityFinished = OfRun & {
   readonly code: string | null
 }
 
+/** What a card stands for, so that a client can draw it. */
 export type CardRole = "generic" | "bash" | "read" | "edit" | "search" | "subagent" | "code_mode"
 
+/** How the call of a card ended; `unknown` after a crash. */
 export type CardOutcome = "success" | "failure" | "cancelled" | "interrupted" | "unknown"
 
 /** Tool card, schema 1. A client tool's: role `generic`, title = its name, no lines. */
@@ -79,6 +86,7 @@ export type CardData = {
 /** Negotiated with `tool.cards` only. A running card is droppable, the final one critical. */
 export type ToolCard = OfRun & { readonly activity_id: string; readonly card: CardData }
 
+/** The agent asks before it runs a tool of its own. It waits `timeout_ms`, then takes the silence as a denial. */
 export type ApprovalRequest = OfRun & {
   readonly approval_id: string
   readonly kind: "bash" | "write" | "read"
@@ -89,12 +97,14 @@ export type ApprovalRequest = OfRun & {
   readonly timeout_ms: number
 }
 
+/** A question is over, exactly once for each `approval.request`; an answer to it is now `stale_approval`. */
 export type ApprovalClosed = OfRun & {
   readonly approval_id: string
   readonly reason: "answered" | "timeout" | "cancelled"
 }
 
-type OfCall = OfRun & {
+/** Every event of a client call names the call, and the subagent that makes it: both null for the root agent. */
+export type OfCall = OfRun & {
   readonly call_id: string
   readonly task_id: string | null
   readonly subagent_id: string | null
@@ -111,8 +121,10 @@ export type ClientToolCall = OfCall & {
 /** client-tools, Cancellation and permissions: carries no arguments and no result. */
 export type ClientToolCancel = OfCall & { readonly reason: CancelReason }
 
+/** How a run ended. */
 export type RunStatus = "completed" | "failed" | "cancelled"
 
+/** Tokens, as the providers counted them. */
 export type Usage = { readonly input_tokens: number; readonly output_tokens: number }
 
 /** Exactly once a run, and its last event. */
@@ -143,6 +155,7 @@ export interface EventData {
   readonly "run.finished": RunFinished
 }
 
+/** The `event` of a frame that this agent sends. A client passes over a name that it does not know. */
 export type EventName = keyof EventData
 
 /** Every event, in the order of section 5. */

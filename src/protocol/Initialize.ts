@@ -23,6 +23,7 @@ export interface Admission {
   readonly cards: boolean
 }
 
+/** Why a preflight refuses: the error that answers `initialize`. */
 export interface PreflightRefusal extends ParamsFault {
   readonly code: "invalid_params" | "unsupported_capability"
 }
@@ -84,14 +85,17 @@ export const preflight = (
 
 /** `limits` as another agent may announce them: the same members, other numbers. */
 export type AnnouncedLimits = { readonly [Name in keyof typeof Limits]: number }
+/** The limits of client tools, as another agent may announce them. */
 export type AnnouncedClientToolLimits = { readonly [Name in keyof typeof ClientToolLimits]: number }
 
+/** What the agent says of the tools that it has registered. client-tools, Negotiate once. */
 export type ClientToolsAnnouncement = {
   /** Registered names in registration order. */
   readonly tools: ReadonlyArray<string>
   readonly limits: AnnouncedClientToolLimits
 }
 
+/** The negotiated extensions with their schemas' versions; a member is absent when it was not negotiated. */
 export type Extensions = {
   readonly "tool.cards"?: {
     readonly schema_version: 1
@@ -104,6 +108,7 @@ export type Extensions = {
   } & ClientToolsAnnouncement
 }
 
+/** The answer to `initialize`. base-protocol section 3. */
 export type InitializeResult = {
   readonly protocol: "magi-code.local-agent"
   readonly version: 1

@@ -6,6 +6,7 @@
  */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
 
+/** A JSON object, with any keys. */
 export interface JsonObject {
   readonly [key: string]: Json
 }

@@ -23,10 +23,11 @@ import {
 } from "./Params.ts"
 import { type ToolResultParams, toolResultShape } from "./ToolResult.ts"
 
-type Empty = Record<never, never>
+/** Params without members. */
+export type Empty = Record<never, never>
 
 /** `limit` of a page, 1 to 100. */
-type Paging = { readonly cursor?: string; readonly limit?: number }
+export type Paging = { readonly cursor?: string; readonly limit?: number }
 
 /** The params of every method, by its name. */
 export interface MethodParams {
@@ -57,6 +58,7 @@ export interface MethodParams {
   readonly "client.tool.result": ToolResultParams
 }
 
+/** A method that this agent knows. */
 export type MethodName = keyof MethodParams
 
 /** Decoded params: absent paging members are filled in. */
@@ -74,11 +76,13 @@ export interface DecodedParams extends Omit<MethodParams, "session.list" | "hist
   }
 }
 
+/** The decoded params of the method `Name`. */
 export type ParamsOf<Name extends MethodName> = DecodedParams[Name]
 
 /** Every method, in the order of sections 3 and 4. */
 export const methodNames = [...baseCapabilities, "client.tool.result"] as const satisfies ReadonlyArray<MethodName>
 
+/** Whether a request's `method` is one that this agent knows; any other is `unsupported_method`. */
 export const isMethodName = (name: string): name is MethodName => methodNames.some((one) => one === name)
 
 const limit = integerBetween(1, Limits.page_entries)

@@ -5,14 +5,17 @@
  */
 import type { CardData } from "./Event.ts"
 
+/** The request is taken; what comes of it is told by events. */
 export type Accepted = { readonly accepted: true }
 
+/** The selected model; `revision` is what `selection.set` must name to change it. */
 export type Selection = {
   readonly provider: string
   readonly model: string
   readonly revision: string
 }
 
+/** Where the agent stands (`status`), answered in every state but while it closes. */
 export type StatusResult = {
   readonly state: "new" | "initializing" | "ready" | "failed" | "closing"
   readonly instance_id: string
@@ -26,12 +29,14 @@ export type StatusResult = {
   readonly requests_used: number
 }
 
+/** A new session (`session.create`); nothing of it is on disk yet. */
 export type SessionCreated = {
   readonly session_id: string
   readonly durable: false
   readonly history_revision: string
 }
 
+/** A stored session (`session.open`). */
 export type SessionOpened = {
   readonly session_id: string
   readonly durable: true
@@ -39,6 +44,7 @@ export type SessionOpened = {
   readonly title: string | null
 }
 
+/** A stored session in the list; `updated_at` is ISO 8601. */
 export type SessionEntry = {
   readonly session_id: string
   readonly title: string | null
@@ -54,15 +60,19 @@ export type SessionListed = {
   readonly complete: boolean
 }
 
+/** A model that can be selected. */
 export type ModelEntry = { readonly provider: string; readonly model: string }
 
+/** The models that the settings offer, in their order (`model.catalog`). */
 export type ModelCatalog = {
   readonly entries: ReadonlyArray<ModelEntry>
   readonly revision: string
 }
 
+/** The new selection, stored (`selection.set`). */
 export type SelectionSet = { readonly selection: Selection; readonly durable: true }
 
+/** One part of an entry of the history. A long text is split into `parts` of at most 16384 bytes, and never cut. */
 export type HistoryEntry = {
   readonly entry_id: string
   readonly kind: "user" | "assistant" | "tool" | "notice"
@@ -83,6 +93,7 @@ export type HistoryEntry = {
   readonly tool_card?: CardData | null
 }
 
+/** A page of the history (`history.page`). `cursor` asks for the next one; null when `complete`. */
 export type HistoryPage = {
   readonly session_id: string
   readonly revision: string
@@ -91,4 +102,5 @@ export type HistoryPage = {
   readonly complete: boolean
 }
 
+/** The run is started (`turn.start`). Its events follow, `run.finished` last. */
 export type TurnStarted = { readonly run_id: string; readonly accepted: true }

@@ -45,6 +45,8 @@ export {
   type InputSaved,
   type MessageDelta,
   type MessageReconcile,
+  type OfCall,
+  type OfRun,
   type RunFinished,
   type RunStarted,
   type RunStatus,
@@ -70,10 +72,12 @@ export { ClientToolLimits, Limits } from "./Limits.ts"
 export {
   type DecodedParams,
   decodeParams,
+  type Empty,
   isMethodName,
   type MethodName,
   type MethodParams,
   methodNames,
+  type Paging,
   type ParamsOf
 } from "./Method.ts"
 export type {

@@ -23,6 +23,7 @@ import { RequestIds } from "./RequestIds.ts"
 import { respondTo } from "./Respond.ts"
 import type { Startup } from "./Startup.ts"
 
+/** What a connection is served with. */
 export interface ServeOptions {
   /** The real path of the workspace. */
   readonly workspace: string

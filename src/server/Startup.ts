@@ -23,6 +23,7 @@ export class StartupFailed extends Data.TaggedError("StartupFailed")<{
   readonly path?: string
 }> {}
 
+/** What is known when the start-up begins. */
 export interface StartupInput {
   readonly admission: Admission
   readonly instanceId: string

@@ -28,15 +28,43 @@ export {
   Models,
   type ModelsShape
 } from "../agent/model/Models.ts"
-export { type EffectiveSettings, Settings } from "../settings/Settings.ts"
-export type { DelegatedPermissions } from "../store/DelegatedPermissions.ts"
-export { MemorySessionStore } from "../store/MemorySessionStore.ts"
-export type { SessionRecord } from "../store/SessionRecord.ts"
 export {
+  type AgentProfile,
+  type Approval,
+  type EffectiveSettings,
+  type HookSettings,
+  type McpServerSettings,
+  type ModelSettings,
+  type ProviderSettings,
+  Settings
+} from "../settings/Settings.ts"
+export type { DelegatedPermissions, PermittedTool } from "../store/DelegatedPermissions.ts"
+export { MemorySessionStore } from "../store/MemorySessionStore.ts"
+export type {
+  AssistantRecord,
+  CallOutcomeRecord,
+  CallStartedRecord,
+  CallTimeline,
+  CompactionRecord,
+  NoticeRecord,
+  RecordedCall,
+  RecordedOutcome,
+  RunFinishedRecord,
+  SessionRecord,
+  TokenUsage,
+  ToolStatus,
+  UserRecord
+} from "../store/SessionRecord.ts"
+export {
+  type DelegatedState,
+  type HistoryEntry,
+  type HistoryPage,
   PersistenceFailed,
   type SessionHandle,
+  type SessionList,
   SessionStore,
   type SessionStoreShape,
+  type SessionSummary,
   SessionUnavailable,
   StaleRevision
 } from "../store/SessionStore.ts"

@@ -4,6 +4,7 @@
  */
 import { Context, type Redacted } from "effect"
 
+/** A model of a provider, its bounds in tokens. What is absent is not sent. */
 export interface ModelSettings {
   readonly id: string
   readonly context_tokens: number
@@ -12,6 +13,7 @@ export interface ModelSettings {
   readonly reasoning_effort?: string
 }
 
+/** A provider of models. docs/models.md. */
 export interface ProviderSettings {
   readonly kind: "openai" | "anthropic" | "offline"
   readonly base_url: string | null
@@ -24,8 +26,10 @@ export interface ProviderSettings {
   readonly script: string | null
 }
 
+/** Whether the agent's own tools of a kind are asked about, allowed or denied. */
 export type Approval = "ask" | "allow" | "deny"
 
+/** A command that is run before or after tools. docs/tools.md; times in milliseconds. */
 export interface HookSettings {
   /** The first word resolved against its settings file where it is relative and names a file. */
   readonly command: ReadonlyArray<string>
@@ -36,6 +40,7 @@ export interface HookSettings {
   readonly on_failure: "warn" | "block"
 }
 
+/** An MCP server that the agent starts; with `required`, its failure ends the start-up. */
 export interface McpServerSettings {
   readonly name: string
   readonly command: string
@@ -45,12 +50,14 @@ export interface McpServerSettings {
   readonly required: boolean
 }
 
+/** A profile that `subagents` may name. docs/subagents.md. */
 export interface AgentProfile {
   readonly instructions: string
   /** Patterns over tool names; `null`: no restriction. */
   readonly tools: ReadonlyArray<string> | null
 }
 
+/** All settings with their defaults filled in. schema/settings.schema.json describes the files. */
 export interface EffectiveSettings {
   /** `$MC_HOME`, absolute. */
   readonly home: string
@@ -84,4 +91,5 @@ export interface EffectiveSettings {
   readonly guardedPaths: ReadonlyArray<string>
 }
 
+/** The effective settings of a backend. */
 export class Settings extends Context.Service<Settings, EffectiveSettings>()("magi-code/settings/Settings") {}

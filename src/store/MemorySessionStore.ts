@@ -100,6 +100,7 @@ const summaryOf = (session: MemorySession) => ({
   entry_count: session.records.reduce((sum, record) => sum + entryCountOf(record), 0)
 })
 
+/** The store in memory. Each layer that is built has sessions of its own; share a built one to share them. */
 export const MemorySessionStore: Layer.Layer<SessionStore> = Layer.sync(SessionStore, () => {
   const sessions = new Map<string, MemorySession>()
 

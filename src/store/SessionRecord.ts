@@ -10,6 +10,7 @@ import type { Json, JsonObject } from "../protocol/Json.ts"
 /** `unknown`: the process died while the call was in flight. */
 export type ToolStatus = "success" | "failure" | "cancelled" | "interrupted" | "unknown"
 
+/** Tokens, as the providers counted them. */
 export interface TokenUsage {
   readonly input_tokens: number
   readonly output_tokens: number
@@ -43,11 +44,13 @@ interface Base {
   readonly runId: string
 }
 
+/** A prompt. */
 export interface UserRecord extends Base {
   readonly kind: "user"
   readonly text: string
 }
 
+/** A response of the model: its text and the calls that it made. */
 export interface AssistantRecord extends Base {
   readonly kind: "assistant"
   readonly text: string
@@ -77,6 +80,7 @@ export interface CallOutcomeRecord extends Base {
   readonly card: JsonObject | null
 }
 
+/** Something that a person should see in the history and the model does not. */
 export interface NoticeRecord extends Base {
   readonly kind: "notice"
   readonly text: string
@@ -91,12 +95,14 @@ export interface CompactionRecord extends Base {
   readonly clearedResults: ReadonlyArray<string>
 }
 
+/** The end of a run. */
 export interface RunFinishedRecord extends Base {
   readonly kind: "run_finished"
   readonly status: "completed" | "failed" | "cancelled"
   readonly usage: TokenUsage | null
 }
 
+/** One record of a session. Records are appended and never changed. */
 export type SessionRecord =
   | UserRecord
   | AssistantRecord

@@ -33,6 +33,7 @@ export interface HistoryEntry {
   readonly tool_card?: JsonObject | null
 }
 
+/** A page of the presentation history. `cursor` asks for the next one; null when `complete`. */
 export interface HistoryPage {
   readonly entries: ReadonlyArray<HistoryEntry>
   readonly revision: string
@@ -40,6 +41,7 @@ export interface HistoryPage {
   readonly complete: boolean
 }
 
+/** A session in the list; `updated_at` is ISO 8601. */
 export interface SessionSummary {
   readonly session_id: string
   readonly title: string | null
@@ -47,6 +49,7 @@ export interface SessionSummary {
   readonly entry_count: number
 }
 
+/** A page of the list, newest first. `cursor` asks for the next one; null when `complete`. */
 export interface SessionList {
   readonly entries: ReadonlyArray<SessionSummary>
   readonly revision: string
@@ -89,6 +92,7 @@ export interface SessionHandle {
   readonly timeline: (row: CallTimeline) => Effect.Effect<void, PersistenceFailed>
 }
 
+/** What a store does. A store of your own implements it. */
 export interface SessionStoreShape {
   /**
    * A new session. Nothing is written before its first append, so this cannot fail. `delegated` sessions save their
@@ -113,4 +117,5 @@ export interface SessionStoreShape {
   }) => Effect.Effect<SessionList, StaleRevision | PersistenceFailed>
 }
 
+/** The store of a backend: `MemorySessionStore`, `SqliteSessionStore`, or one of your own. */
 export class SessionStore extends Context.Service<SessionStore, SessionStoreShape>()("magi-code/store/SessionStore") {}

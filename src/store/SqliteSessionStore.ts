@@ -22,6 +22,7 @@ import type { StoreFault } from "./StoreFault.ts"
 import type { OpenedSession } from "./StoreMessages.ts"
 import { ask, makeStoreThread, release, type StoreThread } from "./StoreThread.ts"
 
+/** Where the durable store lies. */
 export interface SqliteStoreOptions {
   /** `MC_HOME`. Made, with mode 0700, at the first write. */
   readonly home: string
@@ -146,4 +147,5 @@ const layer = (options: SqliteStoreOptions): Layer.Layer<SessionStore> =>
     )
   )
 
+/** The durable store: `SqliteSessionStore.layer({ home })`. */
 export const SqliteSessionStore = { layer } as const

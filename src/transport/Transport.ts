@@ -4,6 +4,7 @@ import { Context, Data, type Effect } from "effect"
 /** The pipe broke. `reason` is for the log; it carries no bytes of any frame. */
 export class TransportFailed extends Data.TaggedError("TransportFailed")<{ readonly reason: string }> {}
 
+/** A connection's two directions of bytes. */
 export interface TransportShape {
   /** The next bytes in order; `null` at EOF, and again on every read after it. */
   readonly read: Effect.Effect<Uint8Array | null, TransportFailed>
@@ -14,4 +15,5 @@ export interface TransportShape {
   readonly write: (bytes: Uint8Array) => Effect.Effect<void, TransportFailed>
 }
 
+/** The transport of a connection: `fromStreams`, `makeMemoryPair`, or one of your own. */
 export class Transport extends Context.Service<Transport, TransportShape>()("magi-code/transport/Transport") {}

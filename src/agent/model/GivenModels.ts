@@ -12,6 +12,7 @@ import { type ModelEntry, type ModelHandle, Models, type ModelsShape } from "./M
 const CONTEXT_TOKENS = 128_000
 const MAX_OUTPUT_TOKENS = 8192
 
+/** A model that `modelsFromLanguageModel` offers, by the names that clients see. */
 export interface GivenModel extends ModelEntry {
   /** Tokens of its context window; the transcript is kept within it. Default 128000. */
   readonly contextTokens?: number

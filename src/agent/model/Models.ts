@@ -23,11 +23,13 @@ export class ModelFailure extends Data.TaggedError("ModelFailure")<{
   readonly message: string
 }> {}
 
+/** A model by its names, as `model.catalog` and `selection.set` have them. */
 export interface ModelEntry {
   readonly provider: string
   readonly model: string
 }
 
+/** A model that can be asked, with the bounds of its context in tokens. */
 export interface ModelHandle extends ModelEntry {
   readonly contextTokens: number
   readonly maxOutputTokens: number
@@ -35,6 +37,7 @@ export interface ModelHandle extends ModelEntry {
   readonly languageModel: LanguageModel.LanguageModel
 }
 
+/** What `Models` offers. */
 export interface ModelsShape {
   /** In the order of the settings, home file first. Never empty: `offline/offline` is always there. */
   readonly catalog: ReadonlyArray<ModelEntry>
@@ -46,4 +49,5 @@ export interface ModelsShape {
   readonly get: (entry: ModelEntry) => Effect.Effect<ModelHandle | undefined, ModelFailure>
 }
 
+/** The models of a backend. `makeModels` and `modelsFromLanguageModel` make one of your own. */
 export class Models extends Context.Service<Models, ModelsShape>()("magi-code/agent/Models") {}
