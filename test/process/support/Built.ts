@@ -3,7 +3,8 @@
  * Every frame keeps the time at which it was read, so that a test can state the protocol's own bounds.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { randomUUID } from "node:crypto"
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -68,7 +69,11 @@ export class Built {
   constructor(options: BuiltOptions = {}) {
     this.root = options.root ?? mkdtempSync(join(tmpdir(), "magi-process-"))
     for (const folder of ["home", "work"]) mkdirSync(join(this.root, folder), { recursive: true, mode: 0o700 })
-    writeFileSync(join(this.root, "home", "settings.json"), JSON.stringify(options.settings ?? {}))
+    // In one step: another backend of the same home may be reading them.
+    const settings = join(this.root, "home", "settings.json")
+    const fresh = join(this.root, `settings-${randomUUID()}.json`)
+    writeFileSync(fresh, JSON.stringify(options.settings ?? {}))
+    renameSync(fresh, settings)
     const args = [...(options.execArgv ?? []), ...(options.entry ?? [cli, "serve", "--stdio"])]
     this.child = spawn(process.execPath, args, {
       cwd: join(this.root, "work"),
