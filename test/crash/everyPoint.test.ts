@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { places } from "./points.ts"
+import { type Place, places } from "./points.ts"
 import { bundled } from "./support/bundle.ts"
 import { checkFiles, goOn } from "./support/checks.ts"
 import { dieOpening, type Life, live, type Stage } from "./support/life.ts"
@@ -41,37 +41,33 @@ const freshRoot = Effect.acquireRelease(
   (root) => Effect.sync(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
 )
 
-const setting = Effect.all({ folder: bundled, model: makeModel })
+const setting = Effect.all({ folder: bundled, model: makeModel, root: freshRoot })
 
 describe("kill -9", () => {
   it.live(
     "at every append and every frame of a run: one outcome a call, nothing lost, nothing replayed",
     () =>
       Effect.gen(function* () {
-        const common = yield* setting
-        const died = yield* Effect.forEach(
-          places,
-          (place) =>
-            Effect.gen(function* () {
-              const stage = { ...common, root: yield* freshRoot }
-              const lives: Array<Life> = []
-              for (let nth = 1; nth <= MAX_POINTS; nth++) {
-                const life = yield* Effect.promise(() => live(stage, { place, nth }))
-                lives.push(life)
-                if (life.diedAt === undefined) break
-              }
-              assert.isUndefined(lives.at(-1)?.diedAt, "the last one lived through the whole run")
-              const stored = yield* Effect.promise(() => goOnWithAll(stage, lives))
-              yield* checkFiles(stage.root, stored)
-              return lives.flatMap(({ diedAt }) => (diedAt === undefined ? [] : [diedAt]))
-            }),
-          { concurrency: 3 }
-        )
+        const stage = yield* setting
+        /** A life for each time that the place is reached, and a whole one. */
+        const livesOf = async (place: Place): Promise<ReadonlyArray<Life>> => {
+          const lives: Array<Life> = []
+          while (lives.length < MAX_POINTS) {
+            const life = await live(stage, { place, nth: lives.length + 1 })
+            lives.push(life)
+            if (life.diedAt === undefined) return lives
+          }
+          throw new Error(`${place}: ${MAX_POINTS} deaths, and no end of them`)
+        }
+        const lives = yield* Effect.forEach(places, (place) => Effect.promise(() => livesOf(place)), { concurrency: 3 })
+        const died = lives.map((all) => all.flatMap(({ diedAt }) => diedAt ?? []))
         const [saying = [], heard = [], written = [], committed = []] = died
         const frames = [...CLIENT_TOOLS.flatMap(() => ["client.tool.call", "accepted"]), "run.finished"]
         for (const points of [saying, heard]) assert.sameMembers(points, frames)
         // Prompt and answer, two responses, a start and an outcome for each of five calls; what waits together is one commit.
         for (const points of [written, committed]) assert.isAtLeast(points.length, 8)
+        const stored = yield* Effect.promise(() => goOnWithAll(stage, lives.flat()))
+        yield* checkFiles(stage.root, stored)
       }),
     120_000
   )
@@ -80,7 +76,7 @@ describe("kill -9", () => {
     "and again while the session is recovered, before and after its commit",
     () =>
       Effect.gen(function* () {
-        const stage = { ...(yield* setting), root: yield* freshRoot }
+        const stage = yield* setting
         const life = yield* Effect.promise(() => live(stage, { place: "heard", nth: 1 }))
         assert.strictEqual(life.diedAt, "client.tool.call")
         yield* Effect.promise(() => dieOpening(stage, life.session, "written"))
