@@ -3,6 +3,8 @@
  *
  * Tools are made by `ToolkitTools` (an `effect/ai` Toolkit) or `PlainTools` (objects with a function), given to `Agent`, and
  * called by the agent while a turn runs. product section 4.
+ *
+ * @module magi-code
  */
 export { Agent, type AgentBehaviour, type AgentOptions, type AgentShape } from "./client/Agent.ts"
 export { type AgentOpenError, type ChildOptions, CLOSING_MS } from "./client/AgentChild.ts"
@@ -29,12 +31,15 @@ export {
   type ToolReplyValue
 } from "./client/ClientTool.ts"
 export type { HistoryItem, HistoryText, HistoryTool } from "./client/HistoryParts.ts"
+/** Client tools from what an MCP server lists. */
 export * as McpToolAdapter from "./client/McpToolAdapter.ts"
+/** Client tools without Effect: objects with a function. */
 export * as PlainTools from "./client/PlainTools.ts"
 export type { Recycled } from "./client/Recycle.ts"
 export { merge as mergeTools } from "./client/Registry.ts"
 export type { PageOf, Sessions } from "./client/Sessions.ts"
 export { type Ending, ToolCall, type ToolCallShape } from "./client/ToolCall.ts"
+/** Client tools from an `effect/ai` Toolkit, as it is. */
 export * as ToolkitTools from "./client/ToolkitTools.ts"
 export { type LossCause, TransportLost } from "./client/TransportLost.ts"
 export type { Turn, TurnOutcome } from "./client/Turn.ts"

@@ -29,6 +29,7 @@ export interface UnknownEvent extends Stamp {
   readonly data: JsonObject
 }
 
+/** An event of the agent, in the order of its sequence. Pass over an `UnknownEvent`: a newer agent may send it. */
 export type AgentEvent = KnownEvent | UnknownEvent
 
 /** Gives an event its type. */

@@ -15,6 +15,7 @@ const SIGTERM_AT_MS = 1600
 const SIGKILL_AT_MS = 1800
 const END_AT_MS = 2000
 
+/** How the agent's process is started. */
 export interface AgentCommand {
   /** The command and its arguments. */
   readonly words: readonly [string, ...ReadonlyArray<string>]

@@ -19,6 +19,7 @@ export class ToolFailed extends Data.TaggedError("ToolFailed")<{
   readonly structured?: Json
 }> {}
 
+/** A tool that can be registered: what the model is told of it, and what answers its calls. */
 export interface ClientTool {
   readonly descriptor: EffectiveDescriptor
   /**

@@ -25,6 +25,7 @@ export interface AdaptedTool {
   readonly descriptor: EffectiveDescriptor
 }
 
+/** A tool that cannot be registered, and why. */
 export interface LeftOut {
   readonly mcpName: string
   /** For a person; without values. */
@@ -33,12 +34,14 @@ export interface LeftOut {
   readonly path?: string
 }
 
+/** What became of a server's list: every tool is in one of the two. */
 export interface AdaptedServer {
   /** A valid registry, in the order that the server lists its tools. */
   readonly tools: ReadonlyArray<AdaptedTool>
   readonly leftOut: ReadonlyArray<LeftOut>
 }
 
+/** How a server's tools are named and timed. */
 export interface AdaptOptions {
   /** Put before every name, with `__`: `files` makes `read` into `client__files__read`. */
   readonly prefix?: string

@@ -27,6 +27,7 @@ export interface PlainToolContext {
   readonly subagentId: string | null
 }
 
+/** A tool as an object with a function. */
 export interface PlainTool {
   /** With or without `client__`. */
   readonly name: string

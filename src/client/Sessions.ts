@@ -30,6 +30,7 @@ export interface PageOf {
   readonly cursor: string
 }
 
+/** Sessions, models and state: one request each, failing with what the agent answered or with the loss of its process. */
 export interface Sessions {
   /** Creates a session and attaches it. It is stored with its first run. */
   readonly createSession: Request<SessionCreated>

@@ -10,6 +10,7 @@ import type { CancelReason } from "../protocol/ErrorCode.ts"
  */
 export type Ending = CancelReason | "deadline" | "lost" | "closed" | "ids_exhausted"
 
+/** What `ToolCall` offers to a handler. */
 export interface ToolCallShape {
   /** All six members: instance, root session and run, call, and the executing subagent's task and activity. */
   readonly identity: CallIdentity

@@ -23,6 +23,7 @@ export interface TurnOutcome {
   readonly finished: RunFinished | null
 }
 
+/** A run that was started. It belongs to a scope: leaving that before the run has ended sends `turn.cancel`. */
 export interface Turn {
   readonly runId: string
   /** Everything the run tells, in order, until its `run.finished`. To be read once; reading it may lag behind. */

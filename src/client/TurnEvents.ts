@@ -19,6 +19,7 @@ export interface ReplySent {
   readonly at: bigint
 }
 
+/** What a turn tells: the agent's events, and the replies that this client sends to its calls. */
 export type TurnEvent = AgentEvent | ReplySent
 
 /** Bytes of unread events before droppable ones are dropped, and before the reader is told that it lost the thread. */

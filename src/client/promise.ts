@@ -12,6 +12,8 @@
  *
  * What fails rejects with the tagged errors of `magi-code`: `AgentNotStarted`, `InitializeFailed`, `TransportLost`,
  * `RequestFailed`, `RequestIdsExhausted`, `LimitExceeded`, `ToolRefused`.
+ *
+ * @module magi-code/promise
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -44,6 +46,7 @@ export type { TurnOutcome } from "./Turn.ts"
 export type { TurnEvent } from "./TurnEvents.ts"
 export { ownBackend }
 
+/** How an agent is opened. */
 export interface OpenOptions extends Omit<AgentOptions, "tools" | "approver" | "words"> {
   /** The command of the agent; default: the backend of this package. */
   readonly words?: readonly [string, ...ReadonlyArray<string>]
@@ -69,20 +72,27 @@ export interface PromiseTurn extends AsyncDisposable {
 /** An open agent. Its process is gone within two seconds of `close`, which `await using` calls. */
 export interface PromiseAgent extends AsyncDisposable {
   readonly info: InitializeResult
+  /** Creates a session and attaches it. It is stored with its first run. */
   readonly createSession: () => Promise<SessionCreated>
+  /** Opens a stored session and attaches it. */
   readonly openSession: (sessionId: string) => Promise<SessionOpened>
+  /** The stored sessions of the workspace, newest first, a page at a time: `limit` is 1 to 100. */
   readonly listSessions: (options?: { readonly page?: PageOf; readonly limit?: number }) => Promise<SessionListed>
   /** The attached session's history, read a page at a time as it is iterated; iterate it again to read it anew. */
   readonly history: (options?: Parameters<AgentShape["history"]>[0]) => AsyncIterable<HistoryItem>
   /** One page of it as the agent gives it. */
   readonly historyPage: (options: Parameters<AgentShape["historyPage"]>[0]) => Promise<HistoryPage>
+  /** The providers' models that a session can choose. */
   readonly models: () => Promise<ModelCatalog>
+  /** Chooses the model of the attached session. */
   readonly selectModel: (choice: { readonly provider: string; readonly model: string }) => Promise<Selection>
+  /** What the agent says of itself now. */
   readonly status: () => Promise<StatusResult>
   /** Starts a run in the attached session; one at a time. */
   readonly turn: (prompt: string) => Promise<PromiseTurn>
   /** Starts a run and waits for its outcome; aborting the signal sends `turn.cancel` and rejects. */
   readonly run: (prompt: string, options?: { readonly signal?: AbortSignal }) => Promise<TurnOutcome>
+  /** Ends what runs and the process; again, it does nothing. */
   readonly close: () => Promise<void>
 }
 

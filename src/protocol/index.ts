@@ -2,6 +2,8 @@
  * `magi-code/protocol`: the values of the protocol, with nothing running behind them. Names are the specification's.
  *
  * client-tools; base-protocol.
+ *
+ * @module magi-code/protocol
  */
 export { type CallIdentity, same as sameCall } from "./CallIdentity.ts"
 export {
@@ -11,10 +13,12 @@ export {
   optionalCapabilities,
   TOOL_CARDS
 } from "./Capability.ts"
+/** The compact form of JSON, and sizes in it: what every bound in bytes counts. */
 export * as CompactJson from "./CompactJson.ts"
 export { decodeEventData, isEventName } from "./DecodeEvent.ts"
 export { decodeResult, type MethodResults, type ResultOf } from "./DecodeResult.ts"
 export { decodeDescriptor, decodeRegistry, type EffectiveDescriptor, isClientToolName } from "./Descriptor.ts"
+/** Frames: encoders for both sides, and decoders of a request and of what the agent sends. */
 export * as Envelope from "./Envelope.ts"
 export {
   type CancelReason,
@@ -67,6 +71,7 @@ export {
   preflight
 } from "./Initialize.ts"
 export { isJsonObject, type Json, type JsonObject } from "./Json.ts"
+/** JSON Pointers (RFC 6901), as in `error.path`. */
 export * as JsonPointer from "./JsonPointer.ts"
 export { ClientToolLimits, Limits } from "./Limits.ts"
 export {

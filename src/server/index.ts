@@ -19,6 +19,8 @@
  * ```
  *
  * product section 4; base-protocol sections 1 to 3.
+ *
+ * @module magi-code/server
  */
 export { type GivenModel, makeModels, modelsFromLanguageModel } from "../agent/model/GivenModels.ts"
 export {

@@ -75,6 +75,7 @@ export interface SessionHandle {
   readonly append: (records: ReadonlyArray<SessionRecord>) => Effect.Effect<string, PersistenceFailed>
   /** Best effort: at most 200 compact bytes, cut on a character boundary. */
   readonly setTitle: (title: string) => Effect.Effect<void, PersistenceFailed>
+  /** The model that the session's runs ask from now on; makes the session durable. */
   readonly setSelection: (selection: {
     readonly provider: string
     readonly model: string
@@ -82,6 +83,7 @@ export interface SessionHandle {
   readonly selection: Effect.Effect<{ readonly provider: string; readonly model: string } | null>
   /** Every record from the beginning, in order; after recovery, each started call has an outcome. */
   readonly records: Effect.Effect<ReadonlyArray<SessionRecord>, PersistenceFailed>
+  /** At most `limit` entries from `cursor` (null: the oldest), of the named revision; with `cards`, tool entries have theirs. */
   readonly page: (options: {
     readonly revision: string
     readonly cursor: string | null

@@ -49,11 +49,13 @@ export interface ScriptedRun {
   readonly call: (name: string, args?: JsonObject) => Effect.Effect<ScriptedReply, ScriptFault>
 }
 
+/** What the agent does. */
 export interface ScriptedAgentOptions {
   /** Plays one turn; its string is the final text. A failure ends the run as `failed`. */
   readonly onTurn: (run: ScriptedRun) => Effect.Effect<string, ScriptFault>
 }
 
+/** An agent without a process, and what it has seen. */
 export interface ScriptedAgent {
   /** For `Agent.over`. */
   readonly link: AgentLink

@@ -6,6 +6,7 @@ import { FrameReader } from "../transport/FrameReader.ts"
 import { makePair } from "../transport/MemoryTransport.ts"
 import type { TransportShape } from "../transport/Transport.ts"
 
+/** A client that says what the test tells it to. */
 export interface ScriptedClient {
   /** The agent's end: `Transport` for `serve` of `magi-code/server`. */
   readonly transport: TransportShape

@@ -7,6 +7,8 @@
  * const reply = yield* callTool(tools, "word_count", { text: "two words" })
  * assert.deepStrictEqual(reply.structured, { words: 2 })
  * ```
+ *
+ * @module magi-code/testing
  */
 export { type MemoryEnd, makePair as makeMemoryPair } from "../transport/MemoryTransport.ts"
 export { callTool } from "./callTool.ts"
