@@ -3,9 +3,9 @@
  * `await using`. product section 4.
  *
  * ```ts
- * await using agent = await openAgent({ words: ownBackend(), tools: [wordCount] })
+ * await using agent = await openAgent({ tools: [wordCount] })
  * await agent.createSession()
- * const turn = await agent.turn("How many words has this?")
+ * await using turn = await agent.turn("How many words has this?")
  * for await (const event of turn.events) console.log(event._tag)
  * console.log((await turn.outcome).text)
  * ```
@@ -15,6 +15,14 @@
  *
  * @module magi-code/promise
  */
+export type { ApprovalQuestion } from "./Approver.ts"
+export type { HistoryItem, HistoryText, HistoryTool } from "./HistoryParts.ts"
+export type { PlainTool, PlainToolContext } from "./PlainTools.ts"
+export type { TurnOutcome } from "./Turn.ts"
+export type { TurnEvent } from "./TurnEvents.ts"
+
+// The exports come first: in the declarations a comment on an import that is not needed there would be lost.
+
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -39,11 +47,6 @@ import type { PageOf } from "./Sessions.ts"
 import type { TurnOutcome } from "./Turn.ts"
 import type { TurnEvent } from "./TurnEvents.ts"
 
-export type { ApprovalQuestion } from "./Approver.ts"
-export type { HistoryItem, HistoryText, HistoryTool } from "./HistoryParts.ts"
-export type { PlainTool, PlainToolContext } from "./PlainTools.ts"
-export type { TurnOutcome } from "./Turn.ts"
-export type { TurnEvent } from "./TurnEvents.ts"
 export { ownBackend }
 
 /** How an agent is opened. */
