@@ -115,4 +115,4 @@ export const main = (given: Option.Option<string>) =>
     onNone: () => Effect.flatMap(ownSocket, (path) => Effect.andThen(serveOn(path), ask(path)))
   }).pipe(Effect.scoped)
 
-if (import.meta.main) await Effect.runPromise(main(Option.fromUndefinedOr(process.argv[2])))
+if (process.argv[1] === import.meta.filename) await Effect.runPromise(main(Option.fromUndefinedOr(process.argv[2])))

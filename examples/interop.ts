@@ -30,5 +30,5 @@ export const main = Effect.gen(function* () {
   return { viaModel, viaAgent }
 }).pipe(Effect.provide(Layer.merge(OwnModel, records.layer)))
 
-if (import.meta.main)
+if (process.argv[1] === import.meta.filename)
   await Effect.runPromise(Effect.flatMap(main, (both) => Console.log(JSON.stringify(both, null, 2))))

@@ -74,6 +74,31 @@ describe("the packed tarball", { timeout: 60_000 }, () => {
   it("runs: every entry is there, and its own agent is found and driven", () =>
     assert.strictEqual(printed(["main.ts", join(folder, "home")]), "said ok 32 function object function\n"))
 
+  describe("the examples run, with their imports from the package", () => {
+    const record =
+      '{"record_id":"R-17","title":"Broken lamp in the hall","status":"open","notes":["reported by the porter"]}'
+    const example = (name: string, expected: ReadonlyArray<string>) =>
+      it(name, () => {
+        const out = printed([join("examples", name)]).replaceAll(folder, "FOLDER")
+        assert.deepStrictEqual(out.trimEnd().split("\n"), [...expected])
+      })
+
+    example("script.ts", ["called: client__word_count", "replied: success", 'completed: {"words":6}'])
+    example("library.ts", ["(client__lookup_record)", record])
+    example("approvals.ts", [
+      String.raw`tool: "client__add_note {\"record_id\":\"R-17\",\"note\":\"The lamp is ordered.\"}": allowed`,
+      'completed: {"notes":2}',
+      String.raw`agent: "bash in FOLDER, at most 120 s:\ndate": denied`,
+      "completed: bash failed: it was not approved"
+    ])
+    example("embed-server.ts", ["embedded: completed: R-17 was looked up."])
+
+    it("interop.ts", () => {
+      const both = JSON.parse(printed([join("examples", "interop.ts")]))
+      assert.deepStrictEqual(both, { viaModel: JSON.parse(record), viaAgent: JSON.parse(record) })
+    })
+  })
+
   describe("its command", () => {
     const bin = join("node_modules", ".bin", "magi-code")
 
