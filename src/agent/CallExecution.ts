@@ -14,6 +14,7 @@ import type { ApprovalsShape } from "./Approvals.ts"
 import * as CallEnding from "./CallEnding.ts"
 import type { ObservedTimes } from "./CallTimes.ts"
 import type { HooksShape } from "./hooks/Hooks.ts"
+import type { InvalidArguments } from "./model/ResponseCalls.ts"
 import { CLIENT_PREFIX, MAX_DEPTH } from "./Permissions.ts"
 
 /** A call as it comes to the pipeline: a model's, or one made inside Code Mode. */
@@ -52,11 +53,16 @@ const unknownTool = (name: string): ToolFailure =>
     ? refusal("client_tool_not_permitted", "no client tool of this name may be called here")
     : refusal("tool_unknown", "no tool of this name may be called here")
 
-const invalidArguments = (name: string, rule: string): ToolFailure =>
-  refusal(
-    name.startsWith(CLIENT_PREFIX) ? "client_tool_invalid_arguments" : "tool_invalid_arguments",
+/** Too much for any frame, so too much for the reader of a model's arguments already: no question of their form. */
+const overTheBound: ReadonlySet<string> = new Set<InvalidArguments>(["depth", "too_large"])
+
+const invalidArguments = (name: string, rule: string): ToolFailure => {
+  const form = overTheBound.has(rule) ? "client_tool_payload_limit" : "client_tool_invalid_arguments"
+  return refusal(
+    name.startsWith(CLIENT_PREFIX) ? form : "tool_invalid_arguments",
     `the arguments were not used: ${rule}`
   )
+}
 
 /** The re-check after the hooks. A built-in's own schema is `prepare`'s to check. */
 const recheck = (tool: AgentTool, args: JsonObject): ToolFailure | undefined => {

@@ -123,6 +123,17 @@ describe("raw arguments and the re-check", () => {
     })
   )
 
+  it.effect("arguments deeper or longer than their reader takes are over the bound, not of a wrong form", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent({ client: [client("a")] })
+      const deep = (n: number) => `${'{"a":'.repeat(n)}1${"}".repeat(n)}`
+      const huge = `{"a":"${"x".repeat(1_048_576)}"}`
+      yield* h.run([{ calls: [deep(257), deep(5000), huge].map((text) => raw("client__a", text)) }, show])
+      assert.deepStrictEqual(codes(h.results()), Array(3).fill("client_tool_payload_limit"))
+      assert.deepStrictEqual(h.calls(), [])
+    })
+  )
+
   it.effect("empty argument text is an empty object", () =>
     Effect.gen(function* () {
       const h = yield* makeAgent({ client: [client("a")] })

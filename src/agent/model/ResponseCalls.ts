@@ -17,7 +17,7 @@ const ARGUMENT_CHARACTERS = 1_048_576
 const ARGUMENT_DEPTH = 256
 
 /** Why arguments were not taken: a broken rule of section 1, or one of ours. */
-type Invalid =
+export type InvalidArguments =
   | "syntax"
   | "duplicate_key"
   | "depth"
@@ -46,7 +46,7 @@ export class PartialCall {
   /** `cut`: the response ended before its time, so that empty text is not an empty object but a missing one. */
   part(id: string, cut: boolean): Response.ToolCallPartEncoded {
     const call = { type: "tool-call", id, name: this.name.toWellFormed() } as const
-    const marked = (invalid: Invalid): Response.ToolCallPartEncoded => ({
+    const marked = (invalid: InvalidArguments): Response.ToolCallPartEncoded => ({
       ...call,
       params: {},
       metadata: { [METADATA_KEY]: { invalidArguments: invalid } }
