@@ -120,7 +120,9 @@ const prepare = Effect.fnUntraced(function* (options: RunOptions, misfit: Effect
 /** Chooses the view, and keeps a live one drawn while the scope is open. */
 const makeView = Effect.fnUntraced(function* (options: RunOptions, streams: Streams, clock: Clock.Clock) {
   const now = () => clock.monotonicTimeNanosUnsafe()
-  const startedAt = now() - BigInt(Math.round(performance.now() * 1_000_000))
+  // In this order: what a loaded machine puts between the two readings must not make the runner older than it is.
+  const age = BigInt(Math.round(performance.now() * 1_000_000))
+  const startedAt = now() - age
   const runClock = (at = now()) => Number(at - startedAt) / 1_000_000
   const canDraw = streams.err.isTerminal && process.env["TERM"] !== "dumb"
   if (!canDraw) return options.json ? jsonView(streams, runClock, callLines(streams, now)) : plainView(streams, now)
