@@ -56,27 +56,40 @@ const within = (expect: string, value: unknown, name: string) => {
   else if (expect === "limit" || expect === "rejected") assert.isTrue(isFailure(value), JSON.stringify(value))
 }
 
-it.layer(layer({ time_ms: 1500 }), { excludeTestServices: true })("Code Mode: the sandbox corpus", (it) => {
+const group = (title: string, time_ms: number, group: typeof cases) =>
+  it.layer(layer({ time_ms }), { excludeTestServices: true })(title, (it) => {
+    for (const { attack, code, expect, name } of group) {
+      it.effect(`${name} (${attack}): ${expect}`, () =>
+        Effect.gen(function* () {
+          const before = keys()
+          const rejections: Array<unknown> = []
+          const note = (reason: unknown) => rejections.push(reason)
+          process.on("unhandledRejection", note)
+          const { calls, host: tools } = host()
+          const began = performance.now()
+          const value = yield* run(fill(code), tools)
+          assert.isBelow(performance.now() - began, time_ms + 1000)
+          within(expect, value, name)
+          assert.isAtMost(calls.length, 200)
+          assert.strictEqual(yield* run("return 1", tools), 1)
+          yield* onlySpareLeft
+          process.off("unhandledRejection", note)
+          assert.deepStrictEqual(keys(), before)
+          assert.deepStrictEqual(rejections, [])
+        })
+      )
+    }
+  })
+
+it("the corpus is whole", () => {
   assert.isAtLeast(cases.length, 36)
-  for (const { attack, code, expect, name } of cases) {
-    it.effect(`${name} (${attack}): ${expect}`, () =>
-      Effect.gen(function* () {
-        const before = keys()
-        const rejections: Array<unknown> = []
-        const note = (reason: unknown) => rejections.push(reason)
-        process.on("unhandledRejection", note)
-        const { calls, host: tools } = host()
-        const began = performance.now()
-        const value = yield* run(fill(code), tools)
-        assert.isBelow(performance.now() - began, 2500)
-        within(expect, value, name)
-        assert.isAtMost(calls.length, 200)
-        assert.strictEqual(yield* run("return 1", tools), 1)
-        yield* onlySpareLeft
-        process.off("unhandledRejection", note)
-        assert.deepStrictEqual(keys(), before)
-        assert.deepStrictEqual(rejections, [])
-      })
-    )
-  }
 })
+
+const limited = ({ expect }: (typeof cases)[number]) => expect === "limit"
+// What is to meet a limit takes all of its time. The others get enough of it that they never do, however busy the machine.
+group("Code Mode: the sandbox corpus, to the limit", 500, cases.filter(limited))
+group(
+  "Code Mode: the sandbox corpus",
+  1500,
+  cases.filter((one) => !limited(one))
+)

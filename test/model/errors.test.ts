@@ -63,7 +63,8 @@ const until = (what: () => boolean) =>
 
 const settle = Effect.promise(() => new Promise((go) => setTimeout(go, 50)))
 
-describe("retries", () => {
+// They wait for pauses, most of the time: side by side.
+describe("retries", { concurrent: true }, () => {
   it.live("429, 5xx: three requests, then provider_unavailable", () =>
     Effect.gen(function* () {
       for (const status of [429, 500, 502, 503, 529]) {
@@ -239,7 +240,7 @@ describe("retries", () => {
   )
 })
 
-describe("refusals", () => {
+describe("refusals", { concurrent: true }, () => {
   it.live("a 400 that names a tool or its index is provider_rejected_tool, naming the tool and its place", () =>
     Effect.gen(function* () {
       const cases: ReadonlyArray<readonly [unknown, string, ("openai" | "anthropic")?]> = [

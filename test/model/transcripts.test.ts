@@ -95,7 +95,8 @@ const variants = (one: Case): ReadonlyArray<readonly [string, ReadonlyArray<Uint
   ]
 }
 
-describe("recorded streams", () => {
+// Side by side: one of them waits for the pauses before its retries.
+describe("recorded streams", { concurrent: true }, () => {
   it("has every kind", () => {
     for (const api of ["openai-chat", "openai-responses", "anthropic-messages"]) {
       assert.isAbove(cases.filter((one) => one.api === api).length, 20, api)

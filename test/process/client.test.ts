@@ -82,7 +82,8 @@ const handlers = [
   ["a handler that ignores its AbortSignal", "./fixtures/endlessPlain.mjs", "client__ignores_signal"]
 ] as const
 
-describe("a handler that does not end", { timeout: 30_000 }, () => {
+// Each of these programs waits nearly all of its time, so they do so side by side.
+describe("a handler that does not end", { concurrent: true, timeout: 30_000 }, () => {
   for (const [what, tools, name] of handlers) {
     it(`${what}: the program ends two seconds after a cancelled run at the latest, and says what it abandoned`, () =>
       withRunner(["--tools", file(tools), script({ calls: [{ name, arguments: {} }] })], async (run) => {
@@ -135,7 +136,7 @@ describe("a handler that does not end", { timeout: 30_000 }, () => {
     ))
 })
 
-describe("an agent that does not end", { timeout: 30_000 }, () => {
+describe("an agent that does not end", { concurrent: true, timeout: 30_000 }, () => {
   const stubborn = (log: string, ...more: ReadonlyArray<string>) =>
     `"${process.execPath}" "${processAgent}" "${log}" ignores-eof ignores-term hidden-grandchild ${more.join(" ")}`
   const noted = (log: string): ReadonlyArray<number> =>
