@@ -82,9 +82,9 @@ export const make = (options: RunOptions): PreparedRun => {
 
   const finish = (verdict: Verdict) =>
     Effect.gen(function* () {
-      yield* within(options.record(verdict.status), RECORD_MS)
+      const recorded = yield* within(options.record(verdict.status), RECORD_MS)
       const revision = yield* within(session.revision, REVISION_MS)
-      if (Option.isNone(revision)) state.degrade()
+      if (Option.isNone(recorded) || Option.isNone(revision)) state.degrade()
       const data = {
         status: verdict.status,
         error: verdict.error,

@@ -1,6 +1,7 @@
 /** base-protocol section 5: required and best-effort appends. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import type { SessionRecord } from "../../src/store/SessionRecord.ts"
 import { PersistenceFailed, type SessionHandle } from "../../src/store/SessionStore.ts"
 import { type AgentOptions, builtin, call, client, makeAgent } from "./AgentHarness.ts"
@@ -120,6 +121,21 @@ describe("best effort: a failure makes the run degraded", () => {
       const end = yield* h.run([{ error: "rejected" }])
       assert.deepInclude(end, { status: "failed", persistence: "degraded" })
       assert.deepInclude(end["error"], { code: "provider_failed" })
+    })
+  )
+
+  it.effect("the last record of a run that is not on disk in its time: nobody knows whether it will be", () =>
+    Effect.gen(function* () {
+      const h = yield* makeAgent({
+        session: (handle) => ({
+          ...handle,
+          append: (records) =>
+            records.some((record) => record.kind === "run_finished") ? Effect.never : handle.append(records)
+        })
+      })
+      yield* h.start([{ error: "rejected" }])
+      for (let at = 0; at < 1000; at += 50) yield* TestClock.adjust(50)
+      assert.deepInclude(h.finished()[0], { status: "failed", persistence: "degraded" })
     })
   )
 })
