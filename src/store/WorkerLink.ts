@@ -3,6 +3,7 @@
  * Nothing here blocks, whatever the worker is doing.
  */
 import { Worker } from "node:worker_threads"
+import { threadEnding } from "../platform/Exit.ts"
 import type { Answer, AnswerMessage, RequestMessage, StoreRequest } from "./StoreMessages.ts"
 
 /** Requests that may wait for an answer. A run has a few dozen at most; more means that the disk does not keep up. */
@@ -80,7 +81,7 @@ export class WorkerLink {
   /** Ends the worker, also one that is in the middle of something. Its locks go with it. */
   async terminate(): Promise<void> {
     this.#end("the store is closed")
-    await this.#worker.terminate()
+    await threadEnding(this.#worker.terminate())
   }
 
   /** What was asked in one turn goes in one message, so that the worker sees it at once and commits it together. */

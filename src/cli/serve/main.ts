@@ -7,6 +7,7 @@ import { signalled } from "../../platform/Signals.ts"
 import { version } from "../../platform/Version.ts"
 import { serve } from "../../server/Connection.ts"
 import { defaultStartup } from "../../server/DefaultStartup.ts"
+import { CLEANUP_EXCEEDED } from "../../server/Lifecycle.ts"
 import * as StdioTransport from "../../transport/StdioTransport.ts"
 
 const USAGE = "usage: magi-code serve --stdio (no other flags; its log level comes from MC_LOG)"
@@ -38,4 +39,4 @@ const main = (args: ReadonlyArray<string>): Effect.Effect<number> =>
 const exit = await Effect.runPromiseExit(main(process.argv.slice(3)))
 if (Exit.isFailure(exit)) process.stderr.write("magi-code serve: internal error; set MC_LOG=debug and report it\n")
 // stdin may still be open and children abandoned: the process ends here regardless (section 3, Closing).
-exitNow(Exit.isSuccess(exit) ? exit.value : 1)
+exitNow(Exit.isSuccess(exit) ? exit.value : 1, CLEANUP_EXCEEDED)
