@@ -3,16 +3,13 @@
  * was acknowledged is there, each call has one outcome, nothing is replayed, and the session goes on.
  * base-protocol section 5 (required appends); concurrency.md.
  */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Place, places } from "./points.ts"
-import { bundled } from "./support/bundle.ts"
 import { checkFiles, goOn } from "./support/checks.ts"
 import { dieOpening, type Life, live, type Stage } from "./support/life.ts"
-import { CLIENT_TOOLS, makeModel } from "./support/model.ts"
+import { CLIENT_TOOLS } from "./support/model.ts"
+import { setting } from "./support/setting.ts"
 import { openShown, type Shown, withBackend } from "./support/shown.ts"
 
 const MAX_POINTS = 100
@@ -35,13 +32,6 @@ const goOnWithAll = async (stage: Stage, lives: ReadonlyArray<Life>): Promise<Re
   })
   return [...shown.keys()]
 }
-
-const freshRoot = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "magi-crash-"))),
-  (root) => Effect.sync(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
-)
-
-const setting = Effect.all({ folder: bundled, model: makeModel, root: freshRoot })
 
 describe("kill -9", () => {
   it.live(

@@ -1,5 +1,6 @@
 /** Where a backend can be made to die, and what it tells of itself until then. Shared by the backend and its parent. */
 import { writeSync } from "node:fs"
+import type { DatabaseSync } from "node:sqlite"
 
 /**
  * `saying`: a frame is about to be written. `heard`: its parent has read it, and kills from outside.
@@ -31,11 +32,16 @@ export interface AcknowledgedRecord {
   readonly tool: string | null
 }
 
+/** Sessions only: the index of lists is best effort, and written on a timer. */
+export const isSession = (db: DatabaseSync): boolean => db.location()?.includes("/sessions/") === true
+
 /** What a dying backend says on stderr, a line each. */
 export type Note =
   | { readonly acknowledged: ReadonlyArray<AcknowledgedRecord> }
   /** It is at its point; the next thing it does is to die. */
   | { readonly dies: string }
+  /** Its store waits for the disk. */
+  | { readonly hangs: true }
 
 const MARK = "note: "
 

@@ -1,10 +1,9 @@
 /**
- * `magi-code serve --stdio` that kills itself at one point: PLACE NTH (see points.ts). It is the whole backend, its
- * store and its transport with a death beside them.
+ * `magi-code serve --stdio` that kills itself at one point: PLACE NTH (see points.ts). It is the whole backend, with a
+ * death beside its store and its transport.
  */
 import { setEnvironmentData } from "node:worker_threads"
 import { Effect, Layer } from "effect"
-import { exitNow } from "../../../src/platform/Exit.ts"
 import * as Logging from "../../../src/platform/Logging.ts"
 import { mcHome } from "../../../src/server/DefaultStartup.ts"
 import {
@@ -71,4 +70,4 @@ const main = serve({
   server: { name: "magi-code", version: "test" }
 }).pipe(Effect.provide(Layer.mergeAll(transport, Logging.layer)))
 
-exitNow(await Effect.runPromise(main))
+process.exit(await Effect.runPromise(main))

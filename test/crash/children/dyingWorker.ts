@@ -1,7 +1,7 @@
 /** The store's own worker, which kills its process before or after one of its commits. */
 import { DatabaseSync, StatementSync } from "node:sqlite"
 import { getEnvironmentData } from "node:worker_threads"
-import { deathAt } from "../points.ts"
+import { deathAt, isSession } from "../points.ts"
 
 const reached = deathAt(String(getEnvironmentData("place")), Number(getEnvironmentData("nth")))
 
@@ -12,9 +12,6 @@ const around = (commit: () => unknown): unknown => {
   reached("committed", "COMMIT")
   return done
 }
-
-/** Sessions only: the index of lists is best effort, and written on a timer. */
-const isSession = (db: DatabaseSync): boolean => db.location()?.includes("/sessions/") === true
 
 // A session's first commit is made by `exec`, all others by a statement that it keeps; the index has no such statement.
 DatabaseSync.prototype.exec = new Proxy(DatabaseSync.prototype.exec, {

@@ -93,7 +93,7 @@ export const live = async ({ folder, model, root }: Stage, { nth, place }: Point
     const acknowledged: Array<AcknowledgedRecord> = []
     for (const note of notesIn(backend.stderr)) {
       if ("acknowledged" in note) acknowledged.push(...note.acknowledged)
-      else diedAt = note.dies
+      if ("dies" in note) diedAt = note.dies
     }
     const expected = diedAt === undefined ? 0 : "SIGKILL"
     if ((signal ?? code) !== expected) throw new Error(`${name}: ended with ${signal ?? code}: ${backend.stderr}`)

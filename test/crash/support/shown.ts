@@ -37,7 +37,10 @@ export const openShown = async (backend: Built, session_id: string): Promise<Sho
 }
 
 /** A normal backend of the same MC_HOME for the body, which then closes in order. */
-export const withBackend = async <A>({ model, root }: Stage, body: (backend: Built) => Promise<A>): Promise<A> => {
+export const withBackend = async <A>(
+  { model, root }: Pick<Stage, "model" | "root">,
+  body: (backend: Built) => Promise<A>
+): Promise<A> => {
   const backend = new Built({ root, settings: model.settings })
   try {
     await initialize(backend)
