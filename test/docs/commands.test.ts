@@ -37,7 +37,7 @@ describe("every page", () => {
     for (const page of pages) {
       const lines = [...codeSpans(page.text), ...fences(page.text, "sh").flatMap((text) => text.split("\n"))]
       for (const line of lines) {
-        for (const [, name = ""] of line.matchAll(/\bnpm (?:run )?([a-z]+)/g)) {
+        for (const [, name = ""] of line.matchAll(/\bnpm (?:run )?([a-z:]+)/g)) {
           assert.isTrue(known.has(name), `${page.path}: ${line}`)
         }
       }

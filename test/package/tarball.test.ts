@@ -4,8 +4,9 @@
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { type Page, page, programsOf } from "../docs/pages.ts"
 import { copyExamples, layScratch, manifest, root } from "./scratch.ts"
 
 const program = `
@@ -38,7 +39,8 @@ describe("the packed tarball", { timeout: 60_000 }, () => {
   const run = (words: ReadonlyArray<string>) => {
     const home = join(folder, "home")
     mkdirSync(home, { recursive: true })
-    const env = { PATH: process.env["PATH"], HOME: home, MC_HOME: home, NO_COLOR: "1" }
+    const path = [join(folder, "node_modules", ".bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter)
+    const env = { PATH: path, HOME: home, MC_HOME: home, NO_COLOR: "1" }
     const { error, status, stderr, stdout } = spawnSync(process.execPath, words, { cwd: folder, encoding: "utf8", env })
     if (error !== undefined) throw error
     return { status, stderr, stdout }
@@ -97,6 +99,19 @@ describe("the packed tarball", { timeout: 60_000 }, () => {
       const both = JSON.parse(printed([join("examples", "interop.ts")]))
       assert.deepStrictEqual(both, { viaModel: JSON.parse(record), viaAgent: JSON.parse(record) })
     })
+  })
+
+  describe("the pages' programs run", () => {
+    const program = (page: Page, section: string, expected: string) =>
+      it(`${page.path}, ${section}`, () => {
+        const found = programsOf(page.text).find((one) => one.section === section)
+        if (found === undefined) return assert.fail("there is no such program")
+        writeFileSync(join(folder, "page.ts"), found.text)
+        assert.strictEqual(printed(["page.ts"]), expected)
+      })
+
+    program(page("README.md"), "for-a-library-user", '{"title":"Record R-17"}\n')
+    program(page("docs/library.md"), "without-effect", 'completed {"words":6}\n')
   })
 
   describe("its command", () => {
