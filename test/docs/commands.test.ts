@@ -33,7 +33,7 @@ describe("every page", () => {
     const manifest: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
       readFileSync(join(root, "package.json"), "utf8")
     )
-    const known = new Set(["install", "ci", "view", ...Object.keys(manifest.scripts)])
+    const known = new Set(["install", "ci", "view", "init", "pkg", "pack", ...Object.keys(manifest.scripts)])
     for (const page of pages) {
       const lines = [...codeSpans(page.text), ...fences(page.text, "sh").flatMap((text) => text.split("\n"))]
       for (const line of lines) {
