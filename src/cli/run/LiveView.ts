@@ -1,16 +1,14 @@
 /**
  * The view on a terminal: the answer as it streams, and below it a line for each open call with its time against its
- * deadline, redrawn in place; an ended call leaves its line. product section 1 (`run`).
+ * deadline, redrawn in place; what has ended leaves its lines. product section 1 (`run`).
  */
-import { CallLog, endedText, openText } from "./CallLog.ts"
+import { CallTree } from "./CallTree.ts"
 import { answerTo } from "./PlainView.ts"
-import type { Streams } from "./Streams.ts"
+import type { Region } from "./Region.ts"
+import { endedLine, idleLines, liveLines, overruledText, withChildren } from "./rowText.ts"
+import type { OutStream } from "./Streams.ts"
+import type { Style } from "./Style.ts"
 import type { View } from "./View.ts"
-
-const HIDE_CURSOR = "\u001b[?25l"
-const SHOW_CURSOR = "\u001b[?25h"
-const CLEAR_LINE = "\u001b[2K"
-const UP = "\u001b[1A"
 
 export interface LiveView extends View {
   /** Draws the open calls anew; to be called several times a second. */
@@ -18,73 +16,60 @@ export interface LiveView extends View {
 }
 
 export interface LiveOptions {
-  readonly streams: Streams
+  readonly region: Region
+  readonly style: Style
+  /** Where the answer goes; `undefined` under `--json`. */
+  readonly out: OutStream | undefined
   readonly now: () => bigint
-  /** Print the answer; false under `--json`. */
-  readonly answer: boolean
 }
 
-export const liveView = ({ answer: printsAnswer, now, streams }: LiveOptions): LiveView => {
-  const { err, out } = streams
-  const calls = new CallLog()
-  /** Lines drawn below the text, to be taken away before anything else is written. */
-  let drawn = 0
-  let atLineStart = true
-  let held = 0
+export const liveView = ({ now, out, region, style }: LiveOptions): LiveView => {
+  const calls = new CallTree()
+  let over = false
+  /** What is waited for where no call is open, and since when. Nothing in the middle of a message: it would be torn apart. */
+  let idle: { readonly text: string; readonly since: bigint } | undefined = { text: "starting the agent", since: now() }
 
-  const erase = () => {
-    if (drawn === 0) return
-    err.raw(`${`${UP}${CLEAR_LINE}`.repeat(drawn)}${SHOW_CURSOR}`)
-    drawn = 0
+  const lines = () => {
+    const rows = liveLines(calls.roots, now(), region.size, style)
+    return rows.length > 0 || idle === undefined ? rows : idleLines(idle.text, idle.since, now(), style)
   }
   const draw = () => {
-    if (held > 0) return
-    const rows = calls.open
-    if (rows.length === 0) return erase()
-    erase()
-    const width = Math.max(20, err.columns() - 1)
-    const lines = rows.map((row) => `  ${openText(row, now())}`.slice(0, width))
-    // Half a line of text stays where it is; the calls begin below it.
-    err.raw(`${HIDE_CURSOR}${atLineStart ? "" : "\n"}${lines.join("\n")}\n`)
-    atLineStart = true
-    drawn = lines.length
+    if (!over) region.draw(lines())
   }
-  const line = (text: string) => {
-    erase()
-    err.raw(`${atLineStart ? "" : "\n"}${text}\n`)
-    atLineStart = true
+  /** What is over leaves the live lines and stays above them. */
+  const leave = () => {
+    const ended = calls.takeEnded().flatMap(withChildren)
+    if (ended.length > 0) draw()
+    for (const row of ended) region.printLine(endedLine(row, style))
   }
   const answer = answerTo((text) => {
-    erase()
-    out.foreign(text)
-    // Only where both are one screen does the answer move the cursor of the calls.
-    if (out.isTerminal) atLineStart = text.endsWith("\n")
+    // Lines about calls ended the line of the message before: one empty line separates the two all the same.
+    const separated = out?.isTerminal === true && region.atLineStart && text.startsWith("\n\n")
+    out?.foreign(separated ? text.slice(1) : text)
   })
 
   return {
     draw,
     event: (event) => {
-      if (printsAnswer) answer.event(event)
+      const inMessage = event._tag === "Event" && event.event === "message.delta"
+      idle = inMessage ? undefined : { text: "waiting for the model", since: now() }
+      if (inMessage) draw()
+      if (out !== undefined) answer.event(event)
       const change = calls.take(event)
-      if (change?._tag === "Ended") line(`${change.ended.ok ? "+" : "-"} ${endedText(change.ended)}`)
-      if (change !== undefined) draw()
-    },
-    end: () => {
-      erase()
-      for (const ended of calls.endAll(now(), "not finished")) line(`- ${endedText(ended)}`)
-      if (printsAnswer) answer.end()
-    },
-    line: (text) => {
-      line(text)
+      if (change === undefined) return
+      if (change._tag === "Overruled") {
+        region.printLine(`  ${style.paint("warn", style.bad)} ${overruledText(change.row, change.outcome)}`)
+      }
+      leave()
       draw()
     },
-    hold: () => {
-      erase()
-      held += 1
-      return () => {
-        held -= 1
-        draw()
-      }
-    }
+    end: () => {
+      calls.endAll(now(), "not finished")
+      leave()
+      over = true
+      region.close()
+      if (out !== undefined && !(out.isTerminal && region.atLineStart)) answer.end()
+    },
+    line: (text) => region.printLine(text)
   }
 }

@@ -1,25 +1,29 @@
 /** The answer on stdout and a plain line for each call on stderr: for pipes, and for terminals that cannot draw. */
 import type { TurnEvent } from "../../client/TurnEvents.ts"
 import { AnswerPrinter } from "./AnswerPrinter.ts"
-import { beganText, CallLog, endedText } from "./CallLog.ts"
+import { CallTree } from "./CallTree.ts"
+import { beganText, endedText, overruledText, withChildren } from "./rowText.ts"
 import type { Streams } from "./Streams.ts"
 import type { View } from "./View.ts"
 
 /** Plain lines about calls on stderr, and nothing on stdout. */
 export const callLines = (streams: Streams, now: () => bigint): View => {
-  const calls = new CallLog()
+  const calls = new CallTree()
   const line = (text: string) => streams.err.raw(`${text}\n`)
   return {
     event: (event) => {
       const change = calls.take(event)
       if (change?._tag === "Began") line(beganText(change.row))
-      if (change?._tag === "Ended") line(endedText(change.ended))
+      if (change?._tag === "Ended") line(endedText(change.row))
+      if (change?._tag === "Overruled") line(overruledText(change.row, change.outcome))
+      calls.takeEnded()
     },
     end: () => {
-      for (const ended of calls.endAll(now(), "not finished")) line(endedText(ended))
+      const open = calls.roots.flatMap(withChildren).filter(({ ending }) => ending === undefined)
+      calls.endAll(now(), "not finished")
+      for (const row of open) line(endedText(row))
     },
-    line,
-    hold: () => () => {}
+    line
   }
 }
 

@@ -3,11 +3,10 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { escapeText } from "./escapeText.ts"
+import { Region } from "./Region.ts"
 
 export interface OutStream {
   readonly isTerminal: boolean
-  /** Columns of the terminal. */
-  readonly columns: () => number
   /** Writes text as it is. */
   readonly raw: (text: string) => void
   /** Writes text of an agent, a model or a tool: escaped on a terminal. */
@@ -23,40 +22,50 @@ export interface OutStream {
 export interface Streams {
   readonly out: OutStream
   readonly err: OutStream
+  /** Where stderr is a terminal: what both streams write there comes out above its lines. */
+  readonly region: Region | undefined
 }
 
 /** Unwritten bytes above which a writer waits. */
 const BACKLOG_BYTES = 1_048_576
 
-const take = (stream: NodeJS.WriteStream): OutStream => {
+const writerOf = (stream: NodeJS.WriteStream) => {
   const write = stream.write.bind(stream)
-  const isTerminal = stream.isTTY === true
   const gone = Deferred.makeUnsafe<void>()
-  let broken = false
+  const state = { broken: false }
   stream.on("error", () => {
-    broken = true
+    state.broken = true
     Deferred.doneUnsafe(gone, Exit.void)
   })
-  const raw = (text: string) => {
-    if (!broken && text !== "") write(text)
+  const put = (text: string) => {
+    if (!state.broken && text !== "") write(text)
   }
   const written = Effect.callback<void>((resume) => {
-    if (broken) return resume(Effect.void)
+    if (state.broken) return resume(Effect.void)
     write("", () => resume(Effect.void))
   })
+  return { stream, put, written, gone: Deferred.await(gone) }
+}
+
+const take = ({ gone, put, stream, written }: ReturnType<typeof writerOf>, region: Region | undefined): OutStream => {
+  const isTerminal = stream.isTTY === true
+  const raw = isTerminal && region !== undefined ? (text: string) => region.print(text, put) : put
   return {
     isTerminal,
-    // Some terminals say that they have none.
-    columns: () => stream.columns || 80,
     raw,
     foreign: isTerminal ? (text) => raw(escapeText(text)) : raw,
     ready: Effect.suspend(() => (stream.writableLength > BACKLOG_BYTES ? written : Effect.void)),
-    flushed: Effect.suspend(() =>
-      stream.writableLength > 0 ? Effect.raceFirst(written, Deferred.await(gone)) : Effect.void
-    ),
-    gone: Deferred.await(gone)
+    flushed: Effect.suspend(() => (stream.writableLength > 0 ? Effect.raceFirst(written, gone) : Effect.void)),
+    gone
   }
 }
 
 /** To be called once, before a tools file is loaded. */
-export const takeStreams = (): Streams => ({ out: take(process.stdout), err: take(process.stderr) })
+export const takeStreams = (): Streams => {
+  const { stderr, stdout } = process
+  const [out, err] = [writerOf(stdout), writerOf(stderr)]
+  // Some terminals say that they have no columns.
+  const size = () => ({ columns: stderr.columns || 80, rows: stderr.rows || 24 })
+  const region = stderr.isTTY === true ? new Region(err.put, size) : undefined
+  return { out: take(out, region), err: take(err, region), region }
+}

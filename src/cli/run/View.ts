@@ -16,6 +16,4 @@ export interface View {
   readonly end: (end: RunEnd) => void
   /** Puts a whole line on stderr, above anything live. `line` is safe to show. */
   readonly line: (line: string) => void
-  /** Stops drawing, so that a question can be asked; gives what resumes it. */
-  readonly hold: () => () => void
 }

@@ -5,7 +5,10 @@ import * as Semaphore from "effect/Semaphore"
 import type { ApprovalQuestion, Approver } from "../../client/Approver.ts"
 import { escapeLine, escapeText } from "./escapeText.ts"
 import type { ApproveMode } from "./Options.ts"
+import type { Region } from "./Region.ts"
+import { timeText } from "./rowText.ts"
 import type { Streams } from "./Streams.ts"
+import { discardTypedAhead } from "./typedAhead.ts"
 import type { View } from "./View.ts"
 
 const subject = (question: ApprovalQuestion): string =>
@@ -21,41 +24,67 @@ export const makeApprover = (mode: ApproveMode, streams: Streams, view: () => Vi
       return allow
     })
   if (mode !== "ask") return (question) => answered(question, mode === "all")
-  if (!streams.err.isTerminal || process.stdin.isTTY !== true) {
+  const { region } = streams
+  if (region === undefined || process.stdin.isTTY !== true) {
     return (question) =>
       Effect.sync(() => {
         view().line(`${subject(question)}: denied, as there is no terminal to ask on (see --approve)`)
         return false
       })
   }
-  return (question) => oneAtATime.withPermits(1)(ask(question, streams, view()))
+  return (question) =>
+    Effect.suspend(() => {
+      const until = performance.now() + question.timeoutMs
+      return oneAtATime.withPermits(1)(ask(question, region, until))
+    })
 }
 
-/** Asks until there is an answer; interruption takes the question back. */
-const ask = (question: ApprovalQuestion, streams: Streams, view: View): Effect.Effect<boolean> =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => view.hold()),
-    () =>
-      Effect.callback<boolean>((resume) => {
-        streams.err.raw(`\n${subject(question)}:\n${escapeText(question.summary)}\nAllow? [y/N] `)
-        const lines = createInterface({ input: process.stdin, terminal: false })
-        let answered = false
-        const answer = (allow: boolean) => {
-          if (answered) return
-          answered = true
-          lines.close()
-          process.stdin.pause()
-          resume(Effect.succeed(allow))
-        }
-        lines.once("line", (line) => answer(/^\s*y(es)?\s*$/i.test(line)))
-        // The end of the input is no permission.
-        lines.once("close", () => answer(false))
-        return Effect.sync(() => {
-          answered = true
-          lines.close()
-          process.stdin.pause()
-          streams.err.raw("\n(the question was closed)\n")
-        })
-      }),
-    (resumeDrawing) => Effect.sync(resumeDrawing)
-  )
+/** `undefined`: neither yes nor no. */
+const meant = (line: string): boolean | undefined => {
+  if (/^\s*y(es)?\s*$/i.test(line)) return true
+  return /^\s*(no?)?\s*$/i.test(line) ? false : undefined
+}
+
+const indented = (text: string): string => escapeText(text).replaceAll(/^/gm, "    ")
+
+/** Asks until there is an answer; interruption takes the question back. All else that is written waits for the answer. */
+const ask = (question: ApprovalQuestion, region: Region, until: number): Effect.Effect<boolean> =>
+  Effect.suspend(() => {
+    let ended = false
+    return Effect.acquireUseRelease(
+      Effect.sync(() => region.hold()),
+      ({ say }) =>
+        Effect.callback<boolean>((resume) => {
+          const { stdin } = process
+          discardTypedAhead()
+          const time = timeText(Math.ceil(Math.max(0, until - performance.now()) / 1000) * 1000)
+          say(
+            `\n  ${subject(question)}; without an answer within ${time} it is denied:\n${indented(question.summary)}\n`
+          )
+          say("  Allow? [y/N] ")
+          const lines = createInterface({ input: stdin, terminal: false })
+          const stop = () => {
+            lines.removeAllListeners()
+            lines.close()
+            stdin.pause()
+          }
+          lines.on("line", (line) => {
+            const allow = meant(line)
+            if (allow === undefined) return say("  Please answer y or n: ")
+            ended = true
+            stop()
+            resume(Effect.succeed(allow))
+          })
+          // The end of the input is no permission.
+          lines.once("close", () => {
+            stop()
+            resume(Effect.succeed(false))
+          })
+          return Effect.sync(() => {
+            stop()
+            say("\n  (the question was closed)")
+          })
+        }),
+      ({ release }) => Effect.sync(() => release(ended))
+    )
+  })

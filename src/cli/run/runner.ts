@@ -21,9 +21,11 @@ import { isDebug, type RunOptions } from "./Options.ts"
 import type { EffectCopy } from "./oneEffect.ts"
 import { callLines, plainView } from "./PlainView.ts"
 import { type Progress, tellEnd, tellFailure } from "./Progress.ts"
+import type { Region } from "./Region.ts"
 import { makeReport } from "./Report.ts"
 import * as readPrompt from "./readPrompt.ts"
 import { type Streams, takeStreams } from "./Streams.ts"
+import { styleOf } from "./Style.ts"
 import { strayErrors } from "./strayErrors.ts"
 import { redirect } from "./ToolOutput.ts"
 import * as ToolsFile from "./ToolsFile.ts"
@@ -84,6 +86,9 @@ const outputGone = (progress: Progress) =>
 const cancelThenClose = (progress: Progress, main: Fiber.Fiber<unknown>) =>
   Effect.gen(function* () {
     if (progress.turn !== undefined) {
+      if (progress.streams.err.isTerminal && !progress.interrupts.closing()) {
+        progress.view.line("cancelling the turn; Ctrl-C again closes at once")
+      }
       yield* progress.turn.cancel
       yield* Effect.timeoutOption(Fiber.await(main), Interrupts.CANCEL_MS)
     }
@@ -124,9 +129,36 @@ const makeView = Effect.fnUntraced(function* (options: RunOptions, streams: Stre
   const age = BigInt(Math.round(performance.now() * 1_000_000))
   const startedAt = now() - age
   const runClock = (at = now()) => Number(at - startedAt) / 1_000_000
-  const canDraw = streams.err.isTerminal && process.env["TERM"] !== "dumb"
-  if (!canDraw) return options.json ? jsonView(streams, runClock, callLines(streams, now)) : plainView(streams, now)
-  const live = liveView({ streams, now, answer: !options.json })
-  yield* Effect.forkScoped(Effect.repeat(Effect.sync(live.draw), Schedule.spaced(DRAW_EVERY_MS)))
+  const { region } = streams
+  if (region === undefined || ["", "dumb"].includes(process.env["TERM"] ?? "")) {
+    return options.json ? jsonView(streams, runClock, callLines(streams, now)) : plainView(streams, now)
+  }
+  const live = liveView({ region, now, style: styleOf(process.env), out: options.json ? undefined : streams.out })
+  yield* keptDrawn(region, live.draw)
   return options.json ? jsonView(streams, runClock, live) : (live satisfies View)
 })
+
+/** Draws several times a second and after a resize. The terminal is left as it was, also when the process is suspended or a tool exits it. */
+const keptDrawn = (region: Region, draw: () => void) =>
+  Effect.gen(function* () {
+    const close = () => region.close()
+    const suspend = () => {
+      region.draw([])
+      process.kill(process.pid, "SIGSTOP")
+    }
+    const listeners = [
+      [process, "exit", close],
+      [process, "SIGTSTP", suspend],
+      [process, "SIGCONT", draw],
+      [process.stderr, "resize", draw]
+    ] as const
+    yield* Effect.acquireRelease(
+      Effect.sync(() => listeners.forEach(([of, name, listener]) => of.on(name, listener))),
+      () =>
+        Effect.sync(() => {
+          listeners.forEach(([of, name, listener]) => of.off(name, listener))
+          close()
+        })
+    )
+    yield* Effect.forkScoped(Effect.repeat(Effect.sync(draw), Schedule.spaced(DRAW_EVERY_MS)))
+  })
