@@ -42,6 +42,10 @@ export const absolutePath = (bench: Workbench, path: string): Effect.Effect<stri
     return place._tag === "Denied" ? yield* denied(place.why) : absolute
   })
 
+const EXCHANGED = "the file was exchanged while it was being opened"
+/** An edit of the same file puts another in its place; so often in a row it does not. */
+const EXCHANGES = 10
+
 const isOrdinary = (stats: Stats) => stats.isFile() || stats.isDirectory()
 const special = "only files and directories may be opened, no FIFOs, sockets or devices"
 
@@ -56,14 +60,17 @@ export const inspectHandle = (
     if (!isOrdinary(stats)) return yield* denied(special)
     if (yield* io(() => isProcessFile(handle))) return yield* denied("nothing under /proc may be opened")
     const path = yield* io(() => realPathOfHandle(handle, opened))
-    if (path === undefined) return yield* failed("the file was exchanged while it was being opened")
+    if (path === undefined) return yield* failed(EXCHANGED)
     const place = placeOf(bench.settings, yield* bench.home, path)
     if (place._tag === "Denied") return yield* denied(place.why)
     return { handle, stats, path, place, shown: shown(bench.settings, path) }
   })
 
-/** Opens an existing file or directory for reading. */
+/** Opens an existing file or directory for reading; again where it was replaced meanwhile, as edits do. */
 export const openFile = (bench: Workbench, path: string): Effect.Effect<OpenedFile, ToolFailure, Scope.Scope> =>
+  Effect.retry(openOnce(bench, path), { times: EXCHANGES, while: ({ message }) => message === EXCHANGED })
+
+const openOnce = (bench: Workbench, path: string): Effect.Effect<OpenedFile, ToolFailure, Scope.Scope> =>
   Effect.gen(function* () {
     const absolute = yield* absolutePath(bench, path)
     // Opening a device can have effects of its own, so it is not even opened where it can be told before.
