@@ -7,7 +7,7 @@
  * Default: 3500 calls in one child, and ten children of 350 calls each after ten of warm-up. `--product` adds the built
  * backend (dist/, with its store, agent loop and offline model), a fresh session each round. A slope is bytes a call, the
  * median of the slopes between all pairs of samples (Theil-Sen), so that one sample that a compilation fell into does not
- * decide; the first half is warm-up.
+ * decide; the first half is warm-up. `without_code` leaves out what the engine compiles meanwhile: that is what calls leave.
  */
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -18,6 +18,7 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { Effect } from "effect"
 import { Agent, type AgentShape, PlainTools } from "../src/index.ts"
+import { codeBytes } from "./codeBytes.ts"
 
 const { values } = parseArgs({
   options: {
@@ -36,6 +37,8 @@ const file = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 interface Sample {
   readonly calls: number
   readonly heap: number
+  /** How much of it is compiled code. */
+  readonly code: number
   readonly resources: ReadonlyArray<string>
 }
 
@@ -54,7 +57,12 @@ const listeners = (): number => process.eventNames().reduce((sum, name) => sum +
 const own = (made: number): Effect.Effect<Sample> =>
   Effect.map(
     Effect.promise(collect),
-    (heap): Sample => ({ calls: made, heap, resources: [...process.getActiveResourcesInfo()].sort() })
+    (heap): Sample => ({
+      calls: made,
+      heap,
+      code: codeBytes(),
+      resources: [...process.getActiveResourcesInfo()].sort()
+    })
   )
 
 /** Pids of this process's own children. */
@@ -72,7 +80,7 @@ const ownChildren = (): ReadonlyArray<string> =>
 const makeProbe = () => {
   let rest = ""
   let pid = 0
-  let waiting: ((told: { readonly heap: number; readonly resources: ReadonlyArray<string> }) => void) | undefined
+  let waiting: ((told: Omit<Sample, "calls">) => void) | undefined
   return {
     onStderr: (chunk: Uint8Array) => {
       const lines = (rest + Buffer.from(chunk).toString()).split("\n")
@@ -91,7 +99,7 @@ const makeProbe = () => {
       Effect.promise(
         () =>
           new Promise<Sample>((resolve) => {
-            waiting = ({ heap, resources }) => resolve({ calls: made, heap, resources })
+            waiting = ({ code, heap, resources }) => resolve({ calls: made, heap, code, resources })
             process.kill(pid, "SIGUSR2")
           })
       )
@@ -130,10 +138,10 @@ const median = (numbers: ReadonlyArray<number>): number => {
 }
 
 /** Bytes a call, the first half left out. */
-const slopeOf = (samples: ReadonlyArray<Sample>): number => {
+const slopeOf = (samples: ReadonlyArray<Sample>, of: (sample: Sample) => number = ({ heap }) => heap): number => {
   const kept = samples.slice(Math.floor(samples.length / 2))
   return Math.round(
-    median(kept.flatMap((a, at) => kept.slice(at + 1).map((b) => (b.heap - a.heap) / (b.calls - a.calls))))
+    median(kept.flatMap((a, at) => kept.slice(at + 1).map((b) => (of(b) - of(a)) / (b.calls - a.calls))))
   )
 }
 
@@ -147,7 +155,7 @@ const idsAlone = async (samples: ReadonlyArray<Sample>, idOf: (n: number) => str
   for (const { calls: made } of samples) {
     // As ids arrive: a string of its own each, out of JSON.
     while (seen.size < made) seen.add(JSON.parse(JSON.stringify(idOf(seen.size))))
-    same.push({ calls: seen.size, heap: await collect(), resources: [] })
+    same.push({ calls: seen.size, heap: await collect(), code: 0, resources: [] })
   }
   return slopeOf(same)
 }
@@ -165,6 +173,7 @@ const leftOf = (samples: ReadonlyArray<Sample>): ReadonlyArray<string> => {
 const summary = (samples: ReadonlyArray<Sample>) => ({
   calls: samples.at(-1)?.calls ?? 0,
   bytes_per_call: slopeOf(samples),
+  without_code: slopeOf(samples, ({ code, heap }) => heap - code),
   first_kib: Math.round((samples[0]?.heap ?? 0) / 1024),
   last_kib: Math.round((samples.at(-1)?.heap ?? 0) / 1024),
   left: leftOf(samples)
