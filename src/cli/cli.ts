@@ -11,5 +11,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.exit(1)
 }
 // The two bundles are built beside this file; their names are not known to the compiler.
-const bundle = process.argv[2] === "serve" ? "./serve.js" : "./main.js"
+const [command, ...rest] = process.argv.slice(2)
+const help = rest.length === 1 && (rest[0] === "--help" || rest[0] === "-h")
+const bundle = command === "serve" && !help ? "./serve.js" : "./main.js"
 import(bundle)

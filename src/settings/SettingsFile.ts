@@ -10,6 +10,7 @@ import { dirname } from "node:path"
 import { Effect, Result } from "effect"
 import { ownUid } from "../platform/Owner.ts"
 import type { Json } from "../protocol/Json.ts"
+import { firstWrong } from "../protocol/JsonGrammar.ts"
 import { decodeUtf8, parse } from "../protocol/StrictJson.ts"
 import { type ConfigurationError, type FileName, invalid } from "./ConfigurationError.ts"
 
@@ -44,9 +45,18 @@ export const readSettingsFile = (
     const text = decodeUtf8(bytes)
     if (text === undefined) return yield* invalid(name, "", "is not UTF-8")
     const parsed = parse(text, { maxDepth: SETTINGS_DEPTH })
-    if (Result.isFailure(parsed)) return yield* invalid(name, parsed.failure.path, parsed.failure.message)
+    if (Result.isFailure(parsed)) {
+      const { message, path, rule } = parsed.failure
+      return yield* invalid(name, path, rule === "syntax" ? `${message} at ${placeOf(text)}` : message)
+    }
     return { json: parsed.success, sha256: createHash("sha256").update(bytes).digest("hex") }
   })
+
+/** Where the text stops being JSON. */
+const placeOf = (text: string): string => {
+  const before = text.slice(0, firstWrong(text)).split("\n")
+  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+}
 
 class Unreadable extends Error {}
 

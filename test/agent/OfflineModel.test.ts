@@ -152,6 +152,18 @@ describe("the plain rule", () => {
     })
   )
 
+  it("of tools that share equally many words it takes the one with fewest words, then the first", () => {
+    const named = (name: string, description: string) => ({ name, description, schema: {} })
+    const chosen = (...tools: ReadonlyArray<ReturnType<typeof named>>) =>
+      callFor('Count the words of "to be or not to be"', tools)?.name
+    const script = named("code_mode", "Runs a script that counts calls and puts many words and results together.")
+    const counter = named("client__word_count", "The count of words.")
+    assert.strictEqual(chosen(script, named("client__count", "Count.")), "client__count")
+    assert.strictEqual(chosen(script, counter), "client__word_count")
+    assert.strictEqual(chosen(counter, script), "client__word_count")
+    assert.strictEqual(chosen(named("count_a", "Words."), named("count_b", "Words.")), "count_a")
+  })
+
   it("quoted parts are in double, curly, single and back quotes; an apostrophe is none", () => {
     assert.deepStrictEqual(quotedParts("don't \"a b\" and “c”, 'd' or `e`; it's \"\""), ["a b", "c", "d", "e", ""])
   })

@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { commands } from "../../src/cli/help/commands.ts"
 import { completions } from "../../src/cli/help/completions.ts"
 import { nearest } from "../../src/cli/help/suggest.ts"
+import { cli } from "../process/support/Built.ts"
 import { folder, magi } from "./support.ts"
 
 const oneLine = (text: string) => {
@@ -43,6 +44,17 @@ describe("help", () => {
       [["trace"], "SESSION"],
       [["trace", "a", "--html"], "needs a value"],
       [["completions", "csh"], "bash"],
+      [["run", "--tols", "a.ts", "go"], "did you mean --tools?"],
+      [["run", "--approve", "aks", "go"], "did you mean ask?"],
+      [["run", "--log-level", "wran", "go"], "did you mean warn?"],
+      [["run"], "PROMPT"],
+      [["run", "--\u001b[31m", "go"], "unknown option"],
+      [["check", "--log-lvel", "warn", "a.ts"], "did you mean --log-level?"],
+      [["check"], "FILE"],
+      [["check", "a", "b"], "one FILE"],
+      [["doctor", "--jsn"], "unknown option"],
+      [["trust", "--revok"], "did you mean --revoke?"],
+      [["sessions", "prune", "--older-then", "3"], "did you mean --older-than?"],
       [["a\u001b[31m\nb"], "unknown command"]
     ] as const) {
       const { status, stderr, stdout } = magi(args)
@@ -51,6 +63,21 @@ describe("help", () => {
       oneLine(stderr)
       assert.include(stderr, meant)
       assert.notInclude(stderr, "\u001b")
+    }
+  }, 60_000)
+
+  it("serve tells its help on stdout when asked for nothing else; anything else is exit code 1 with an empty stdout", () => {
+    const serve = (...args: ReadonlyArray<string>) =>
+      spawnSync(process.execPath, [cli, "serve", ...args], { encoding: "utf8", input: "", timeout: 20_000 })
+    for (const word of ["--help", "-h"]) {
+      const { status, stderr, stdout } = serve(word)
+      assert.deepStrictEqual([status, stderr], [0, ""])
+      assert.include(stdout, "usage: magi-code serve --stdio")
+    }
+    for (const args of [[], ["--stdoi"], ["--stdio", "--help"], ["--help", "--stdio"], ["--stdio", "--stdio"]]) {
+      const { status, stderr, stdout } = serve(...args)
+      assert.deepStrictEqual([status, stdout], [1, ""], args.join(" "))
+      assert.match(stderr, /^usage: magi-code serve --stdio[^\n]*\n$/)
     }
   }, 60_000)
 
@@ -81,6 +108,8 @@ describe("doctor", () => {
     const open = magi(["doctor"], { home, cwd: folder() })
     assert.strictEqual(open.status, 1)
     assert.include(open.stdout, `chmod go-w '${home}'`)
+    assert.strictEqual(open.stdout.match(/WRONG/g)?.length, 1, open.stdout)
+    assert.include(open.stderr, "1 thing is wrong")
     chmodSync(home, 0o700)
     writeFileSync(
       join(home, "settings.json"),
@@ -97,6 +126,8 @@ describe("doctor", () => {
     assert.notInclude(stdout, process.env["PATH"] ?? "?")
     writeFileSync(join(home, "settings.json"), JSON.stringify({ schema_version: 2, colour: "red" }))
     assert.match(magi(["doctor"], { home, cwd: folder() }).stdout, /WRONG {2}settings .*settings\.json/)
+    writeFileSync(join(home, "settings.json"), '{\n  "schema_version": 2,\n}')
+    assert.match(magi(["doctor"], { home, cwd: folder() }).stdout, /settings\.json: not JSON at line 3, column 1/)
   }, 60_000)
 })
 

@@ -46,6 +46,10 @@ describe("sessions", () => {
         assert.match(asked.stderr, /^magi-code sessions: [^\n]*--yes[^\n]*\n$/)
         assert.isTrue(existsSync(join(home, "sessions", "s1.db")))
 
+        const gone = run("sessions", "delete", "gone")
+        assert.deepStrictEqual([gone.status, gone.stdout], [1, ""])
+        assert.match(gone.stderr, /^magi-code sessions: gone was not deleted: [^\n]*no session[^\n]*\n$/)
+
         const some = run("sessions", "delete", "gone", "s1", "--yes")
         assert.deepStrictEqual([some.status, some.stdout], [1, "deleted s1\n"])
         assert.include(some.stderr, "gone was not deleted")

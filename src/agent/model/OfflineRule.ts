@@ -39,16 +39,19 @@ const quoted = /"([^"]*)"|“([^”]*)”|`([^`]*)`|(?<![\p{L}\p{N}])'([^']*)'(?
 export const quotedParts = (prompt: string): ReadonlyArray<string> =>
   [...prompt.matchAll(quoted)].map((match) => match[1] ?? match[2] ?? match[3] ?? match[4] ?? "")
 
-const shared = (words: ReadonlySet<string>, tool: RuleTool): number =>
-  [...wordsOf(`${tool.name} ${tool.description}`)].filter((word) => words.has(word)).length
-
-/** The tool that shares most words with the prompt; of several the first. `undefined` when none shares any. */
+/**
+ * The tool that shares most words with the prompt. Of several it is the one that has fewest words, as more of them are about
+ * the prompt, then the first. `undefined` when none shares any.
+ */
 const bestTool = (prompt: string, tools: ReadonlyArray<RuleTool>): RuleTool | undefined => {
-  const words = wordsOf(prompt)
-  let best: { readonly tool: RuleTool; readonly score: number } | undefined
+  const asked = wordsOf(prompt)
+  let best: { readonly tool: RuleTool; readonly shared: number; readonly words: number } | undefined
   for (const tool of tools) {
-    const score = shared(words, tool)
-    if (score > (best?.score ?? 0)) best = { tool, score }
+    const own = wordsOf(`${tool.name} ${tool.description}`)
+    const shared = [...own].filter((word) => asked.has(word)).length
+    const better =
+      best === undefined ? shared > 0 : shared > best.shared || (shared === best.shared && own.size < best.words)
+    if (better) best = { tool, shared, words: own.size }
   }
   return best?.tool
 }

@@ -1,24 +1,16 @@
 /** `magi-code check FILE`: validates a tools file without a backend. product section 1. */
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { parseArgs } from "node:util"
+import { UsageError } from "../help/errors.ts"
+import { readArgs } from "../help/readArgs.ts"
+import { escapeLine } from "../run/escapeText.ts"
 import { shareEffectOf } from "../run/oneEffect.ts"
-
-const USAGE = `usage: magi-code check FILE
-
-Validates a tools file without a backend: each tool's name, the bytes it uses of each bound, the schema keywords that are
-refused and where, and its fingerprint. Exit code 0: every tool can be registered; 1: not; 2: wrong usage.
-`
 
 /** Runs the command and gives its exit code. */
 export const checkCommand = async (args: ReadonlyArray<string>): Promise<number> => {
   const parsed = parse(args)
-  if (parsed === "help") {
-    process.stdout.write(USAGE)
-    return 0
-  }
   if ("usage" in parsed) {
-    process.stderr.write(`magi-code check: ${parsed.usage} (see magi-code check --help)\n`)
+    process.stderr.write(`magi-code check: ${escapeLine(parsed.usage)} (see magi-code check --help)\n`)
     return 2
   }
   const misfit = shareEffectOf(resolve(parsed.file))
@@ -31,19 +23,13 @@ export const main = async (args: ReadonlyArray<string>): Promise<never> => proce
 
 const parse = (args: ReadonlyArray<string>) => {
   try {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      strict: true,
-      allowPositionals: true,
-      options: { "log-level": { type: "string" }, help: { type: "boolean", short: "h" } }
-    })
-    if (values.help) return "help"
-    const [file, ...more] = positionals
+    const { debug, words } = readArgs("check", args)
+    const [file, ...more] = words
     if (file === undefined || file.trim() === "") return { usage: "a FILE is missing" }
-    if (more.length > 0) return { usage: "one FILE at a time" }
-    return { file, debug: values["log-level"]?.toLowerCase() === "debug" }
+    return more.length > 0 ? { usage: "one FILE at a time" } : { file, debug }
   } catch (error) {
-    return { usage: error instanceof Error ? (error.message.split(". ")[0] ?? "wrong usage") : "wrong usage" }
+    if (error instanceof UsageError) return { usage: error.message }
+    throw error
   }
 }
 

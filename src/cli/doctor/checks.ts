@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { statSync } from "node:fs"
 import { join } from "node:path"
-import { Effect, Result } from "effect"
+import { Clock, Effect, Result } from "effect"
 import { checkConfigured } from "../../agent/model/Configured.ts"
 import { Children } from "../../platform/Children.ts"
 import { ownUid } from "../../platform/Owner.ts"
@@ -10,7 +10,7 @@ import { loadSettings, type SettingsPlace } from "../../settings/loadSettings.ts
 import type { EffectiveSettings } from "../../settings/Settings.ts"
 import { SCHEMA_VERSION } from "../../store/sqlite/Schema.ts"
 import { type FileReport, verify } from "../../store/Verify.ts"
-import { startMcp } from "../../tools/mcp/startMcp.ts"
+import { ALL_START_MS, startMcp } from "../../tools/mcp/startMcp.ts"
 
 export interface Finding {
   readonly about: string
@@ -82,11 +82,20 @@ export const checkProviders = (settings: EffectiveSettings): ReadonlyArray<Findi
     return { about, state: "ok", text: `provider ${name}${chosen ? " (chosen)" : ""}: ${has}` }
   })
 
-/** Each server is started as at initialize, within the same bounds, and ended. */
+/** Each server is started as at initialize, within the same bounds (its own, and that of all), and ended. */
 export const checkServers = (settings: EffectiveSettings): Effect.Effect<ReadonlyArray<Finding>> => {
   const about = "mcp"
-  const check = (server: EffectiveSettings["mcp"][number]): Effect.Effect<ReadonlyArray<Finding>, never, Children> =>
-    startMcp({ mcp: [{ ...server, required: true }] }, { notice: () => Effect.void }).pipe(
+  const check = (
+    server: EffectiveSettings["mcp"][number],
+    until: number
+  ): Effect.Effect<ReadonlyArray<Finding>, never, Children> =>
+    Clock.currentTimeMillis.pipe(
+      Effect.flatMap((now) =>
+        startMcp(
+          { mcp: [{ ...server, required: true }] },
+          { allStartMs: Math.max(0, until - now), notice: () => Effect.void }
+        )
+      ),
       Effect.map(
         ({ notices, tools }): ReadonlyArray<Finding> => [
           { about, state: "ok", text: `${server.name}: starts, ${tools.length} tools` },
@@ -106,7 +115,9 @@ export const checkServers = (settings: EffectiveSettings): Effect.Effect<Readonl
       Effect.scoped
     )
   if (settings.mcp.length === 0) return Effect.succeed([{ about, state: "ok", text: "no servers in the settings" }])
-  return Effect.forEach(settings.mcp, check, { concurrency: 4 }).pipe(
+  return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Effect.forEach(settings.mcp, (server) => check(server, now + ALL_START_MS), { concurrency: 4 })
+  ).pipe(
     Effect.map((found) => found.flat()),
     Effect.provide(Children.layer({ mark: randomUUID(), home: settings.home, secretEnv: settings.secretEnv }))
   )

@@ -29,7 +29,16 @@ export const doctor = async (args: Args): Promise<number> => {
   await runEffect(
     Effect.gen(function* () {
       tell(checkNode(process.versions.node))
-      for (const finding of checkHome(place.home)) tell(finding)
+      const home = checkHome(place.home)
+      for (const finding of home) tell(finding)
+      // A home that is not one's own is refused before anything in it is read: said once is enough.
+      if (home.some(({ state }) => state === "wrong")) {
+        return tell({
+          about: "settings",
+          state: "note",
+          text: "not read, nor is anything else, until MC_HOME is right"
+        })
+      }
       const { findings, settings } = yield* checkSettings(place)
       for (const finding of findings) tell(finding)
       if (settings !== undefined) {

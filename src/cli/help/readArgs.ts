@@ -54,7 +54,7 @@ export const readArgs = (name: string, args: ReadonlyArray<string>): Args => {
   }
   const level = values.get("log-level")?.toLowerCase()
   if (level !== undefined && !logLevels.includes(level)) {
-    throw new UsageError(`--log-level is one of ${logLevels.join(", ")}`)
+    throw new UsageError(`--log-level is one of ${logLevels.join(", ")}${didYouMean(level, logLevels)}`)
   }
   return { words, values, help, debug: ["all", "trace", "debug"].includes(level ?? "") }
 }

@@ -4,18 +4,15 @@
  */
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { parse, USAGE } from "./Options.ts"
+import { escapeLine } from "./escapeText.ts"
+import { parse } from "./Options.ts"
 import { shareEffectOf } from "./oneEffect.ts"
 
 /** Runs the command and gives its exit code: 0, 1, 2 for wrong usage, 130 when interrupted. */
 export const runCommand = async (args: ReadonlyArray<string>): Promise<number> => {
   const parsed = parse(args)
-  if (parsed._tag === "Help") {
-    process.stdout.write(USAGE)
-    return 0
-  }
   if (parsed._tag === "Usage") {
-    process.stderr.write(`magi-code run: ${parsed.message} (see magi-code run --help)\n`)
+    process.stderr.write(`magi-code run: ${escapeLine(parsed.message)} (see magi-code run --help)\n`)
     return 2
   }
   const { options } = parsed

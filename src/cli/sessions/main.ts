@@ -1,4 +1,5 @@
 /** `magi-code sessions`: what is stored for this workspace. product section 1. */
+import { Effect } from "effect"
 import { isId } from "../../protocol/Ids.ts"
 import {
   exportSession,
@@ -133,7 +134,24 @@ const told = ({ kept, removed }: Removal): number => {
   return kept.length === 0 ? 0 : 1
 }
 
+/** What cannot be deleted as it is not there, or not this workspace's: nobody needs to be asked about that. */
+const missingOf = (place: StorePlace, ids: ReadonlyArray<string>): Promise<Removal["kept"]> =>
+  runEffect(
+    Effect.map(
+      Effect.forEach(ids, (sessionId) =>
+        Effect.match(showSession(place, sessionId), {
+          onFailure: ({ kind, message }) =>
+            kind === "session_not_found" || kind === "workspace_mismatch" ? [{ sessionId, why: message }] : [],
+          onSuccess: () => []
+        })
+      ),
+      (missing) => missing.flat()
+    )
+  )
+
 const remove = async (place: StorePlace, ids: ReadonlyArray<string>, yes: boolean): Promise<number> => {
+  const missing = await missingOf(place, ids)
+  if (missing.length === ids.length) return told({ kept: missing, removed: [] })
   const what = ids.length === 1 ? `session ${ids[0]}` : `${ids.length} sessions`
   if (!(await allowed(`Delete ${what}, and what was delegated from it, for good?`, yes))) return 1
   return told(await runEffect(removeSessions(place, ids)))

@@ -12,7 +12,7 @@ import type { AgentTool } from "../Tool.ts"
 
 /** One server has so long to start, and all of them. */
 const SERVER_START_MS = 10_000
-const ALL_START_MS = 20_000
+export const ALL_START_MS = 20_000
 /** Servers that start at the same time. */
 const CONCURRENCY = 4
 const CALL_MS = 120_000
@@ -37,9 +37,10 @@ export interface McpServers {
 export interface McpOptions {
   /** Told of a server that dies, hangs or changes its tools while it runs. Default: a warning in the log. */
   readonly notice?: (text: string) => Effect.Effect<void>
+  /** Milliseconds that all of these servers have; fewer where others were started before them. */
+  readonly allStartMs?: number
   /** For tests. */
   readonly startMs?: number
-  readonly allStartMs?: number
   readonly callMs?: number
 }
 
