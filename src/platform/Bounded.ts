@@ -7,17 +7,35 @@
  */
 import { Clock, Duration, Effect, Fiber, Option } from "effect"
 
+/** A timer so late, in milliseconds, was held up with the whole process: then so was what it waits for. */
+const HELD_UP_MS = 20
+
+/** Lets everything be seen that happened outside meanwhile: what is read or ended comes in one turn of the loop, its fibers in the next. */
+const catchUp: Effect.Effect<void> = Effect.callback((resume) => {
+  let turn = setImmediate(() => {
+    turn = setImmediate(() => resume(Effect.void))
+  })
+  return Effect.sync(() => clearImmediate(turn))
+})
+
 /**
  * Runs `cleanup` and waits at most `millis` for it. `false`: it was abandoned (log it). Waits also in a finalizer of an
  * interrupted fiber, where an interruptible wait would be cut off at once: the waiting has a fiber of its own that ends
- * by its time. Such fibers have no owning scope: they exist precisely because their owner must not wait for the work longer
+ * by its time. After a process was held up (stopped, starved, blocked) timers come before everything else: work that was
+ * done in the meantime is looked for before it is called abandoned. Such fibers have no owning scope: they exist precisely because their owner must not wait for the work longer
  * than this. docs/concurrency.md lists the few places that have them.
  */
 export const bounded = <A, E, R>(cleanup: Effect.Effect<A, E, R>, millis: number): Effect.Effect<boolean, never, R> =>
   Effect.gen(function* () {
     const work = yield* Effect.forkDetach(cleanup, { startImmediately: true })
-    const wait = Effect.timeoutOption(Fiber.await(work), Math.max(0, millis))
-    return Option.isSome(yield* Fiber.join(yield* Effect.forkDetach(wait, { startImmediately: true })))
+    const time = Math.max(0, millis)
+    const late = yield* makeBudget(time + HELD_UP_MS)
+    const wait = Effect.gen(function* () {
+      if (Option.isSome(yield* Effect.timeoutOption(Fiber.await(work), time))) return true
+      if ((yield* late.left()) === 0) yield* catchUp
+      return work.pollUnsafe() !== undefined
+    })
+    return yield* Fiber.join(yield* Effect.forkDetach(wait, { startImmediately: true }))
   })
 
 /**

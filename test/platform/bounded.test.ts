@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -41,6 +42,26 @@ describe("bounded", () => {
       yield* TestClock.adjust(1)
       yield* Fiber.join(interrupting)
       assert.isTrue(cleaned)
+    })
+  )
+
+  /** Nothing of this process runs meanwhile; what others do for it goes on. */
+  const holdUp = (millis: number) =>
+    Effect.sync(() => {
+      for (const until = performance.now() + millis; performance.now() < until; );
+    })
+
+  it.live("work that was done while the whole process was held up is not abandoned; other work is", () =>
+    Effect.gen(function* () {
+      for (const [work, inTime] of [
+        [Effect.promise(() => stat(import.meta.filename)), true],
+        [Effect.sleep(1000), false],
+        [Effect.never, false]
+      ] as const) {
+        const fiber = yield* Effect.forkChild(bounded(work, 50), { startImmediately: true })
+        yield* holdUp(200)
+        assert.strictEqual(yield* Fiber.join(fiber), inTime)
+      }
     })
   )
 
