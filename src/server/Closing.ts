@@ -51,6 +51,14 @@ export const close = (options: {
     )
     // From here on nothing new is said: what has its place is still written.
     yield* writer.seal
+    // Output that nobody takes is abandoned, whichever is over first: the two seconds of its oldest frame, or the budget.
+    // A pipe that breaks has nobody at its other end who could miss anything.
+    let stalled = false
+    const output = Effect.tap(writer.drained, (how) =>
+      Effect.sync(() => {
+        stalled = how === "stalled"
+      })
+    )
     const session = state.session
     const rest = yield* Effect.all(
       [
@@ -62,9 +70,9 @@ export const close = (options: {
           ),
           end
         ),
-        step("the output", writer.drained, end)
+        step("the output", output, end)
       ],
       { concurrency: "unbounded" }
     )
-    return run && fibers && rest.every(Boolean)
+    return run && fibers && !stalled && rest.every(Boolean)
   })

@@ -23,13 +23,16 @@ interface QueuedFrame {
   readonly admitted: Deferred.Deferred<void> | undefined
 }
 
+/** What became of the placed frames. `broken`: the other side is gone; `stalled`: it is there and does not read. */
+export type Drained = "written" | "broken" | "stalled"
+
 export interface OrderedWriterShape extends FrameWriterShape {
   /** Gives a response its place, synchronously. The text is a whole envelope without its LF. */
   readonly placeResponse: (envelope: string) => Place
   /** Waits while more than 1 MiB of responses wait: input is not read meanwhile (section 3, Output). */
   readonly backlog: Effect.Effect<void>
-  /** Ends when every placed frame is written, or the transport has failed. */
-  readonly drained: Effect.Effect<void>
+  /** Ends when every placed frame is written, or the transport has failed: tells which. */
+  readonly drained: Effect.Effect<Drained>
   /** Fails when the pipe broke or a frame was not fully written two seconds after its producer asked. Never succeeds. */
   readonly failure: Effect.Effect<never, TransportFailed>
   /** From here on nothing is placed any more; what has a place is still written. */
@@ -66,6 +69,7 @@ export const make = (options: {
     let sequence = 0
     let responseBytes = 0
     let sealed = false
+    let lost: Drained = "written"
 
     const signalProgress = () => {
       const waiting = progress
@@ -76,6 +80,7 @@ export const make = (options: {
     const fail = (error: TransportFailed) => {
       if (!Deferred.doneUnsafe(failed, Exit.fail(error))) return
       sealed = true
+      lost = error === stalled ? "stalled" : "broken"
       const skipped = frames.splice(0)
       responseBytes = 0
       for (const frame of skipped) if (frame.admitted) Deferred.doneUnsafe(frame.admitted, Exit.void)
@@ -162,7 +167,10 @@ export const make = (options: {
         }),
       placeResponse,
       backlog: until(() => responseBytes <= RESPONSE_BACKLOG_BYTES),
-      drained: until(() => frames.length === 0),
+      drained: Effect.map(
+        until(() => frames.length === 0),
+        () => lost
+      ),
       failure: Deferred.await(failed),
       seal: Effect.sync(() => {
         sealed = true

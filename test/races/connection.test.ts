@@ -96,4 +96,72 @@ describe("publishing / a stalled writer", () => {
         assert.strictEqual(yield* c.exitCode, 3)
       })
   )
+
+  /** Initialized, with a run whose events nobody takes any more. */
+  const stalled = (calls = 4) =>
+    Effect.gen(function* () {
+      const c = yield* makeConnection({ chunks: 1, calls })
+      yield* c.request("initialize", {
+        required_capabilities: ["client.tools"],
+        client_tools: [{ name: "client__a", description: "A tool.", input_schema: { type: "object" } }]
+      })
+      const created = yield* c.request("session.create")
+      yield* c.stopReading
+      yield* c.raw(c.text("turn.start", { session_id: String(created?.result?.session_id), prompt: "go" }, "start"))
+      return c
+    })
+  /** Goes on in steps, as time does: what waits for nothing but other fibers runs in between. */
+  const pass = (c: { readonly settle: Effect.Effect<void> }, millis: number) =>
+    Effect.forEach([millis - 1, 1], (part) => Effect.andThen(TestClock.adjust(part), c.settle), { discard: true })
+
+  for (const [what, before] of [
+    ["long before", 1500],
+    ["just before", 50],
+    ["in the same moment", 0]
+  ] as const) {
+    it.effect(`output that stalled ${what} the end of the input is abandoned: exit code 4`, () =>
+      Effect.gen(function* () {
+        const c = yield* stalled()
+        if (before > 0) yield* pass(c, before)
+        yield* c.eof
+        yield* pass(c, Math.min(2000 - before, 1900))
+        yield* c.settle
+        assert.strictEqual(yield* c.exitCode, 4)
+      })
+    )
+  }
+
+  it.effect("the stall that is complete before the end of the input is read is the first cause: exit code 3", () =>
+    Effect.gen(function* () {
+      const c = yield* stalled()
+      yield* pass(c, 2000)
+      yield* c.eof
+      yield* pass(c, 2000)
+      assert.strictEqual(yield* c.exitCode, 3)
+    })
+  )
+
+  it.effect("a parent that reads on within the time gets everything: exit code 0", () =>
+    Effect.gen(function* () {
+      const c = yield* stalled()
+      yield* pass(c, 1000)
+      yield* c.eof
+      yield* pass(c, 900)
+      yield* c.startReading
+      yield* c.settle
+      assert.strictEqual(c.events("run.finished").length, 1)
+      assert.strictEqual(yield* c.exitCode, 0)
+    })
+  )
+
+  it.effect("a pipe that breaks while the agent closes changes nothing: exit code 0", () =>
+    Effect.gen(function* () {
+      const c = yield* stalled()
+      yield* c.eof
+      yield* pass(c, 500)
+      yield* c.close
+      yield* c.settle
+      assert.strictEqual(yield* c.exitCode, 0)
+    })
+  )
 })

@@ -203,6 +203,8 @@ export const makeConnection = (options: HarnessOptions = {}) =>
       }),
       startReading,
       eof: Effect.andThen(parent.end, settle),
+      /** The parent is gone: its end of both pipes is closed. */
+      close: Effect.andThen(parent.close, settle),
       exit,
       exitCode: Effect.sync(() => {
         const ended = exit.pollUnsafe()
