@@ -1,7 +1,7 @@
 // Loaded before an agent under measurement (`node --expose-gc --import heap-probe.mjs …`): on SIGUSR2 it forces collections
 // and tells on stderr what the process still holds, one line of JSON. Its first line tells that it listens.
 import { setImmediate } from "node:timers/promises"
-import { codeBytes } from "./codeBytes.ts"
+import { codeBytes } from "./codeBytes.mjs"
 
 const tell = (told) => process.stderr.write(`${JSON.stringify({ probe: process.pid, ...told })}\n`)
 

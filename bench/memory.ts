@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { Effect } from "effect"
 import { Agent, type AgentShape, PlainTools } from "../src/index.ts"
-import { codeBytes } from "./codeBytes.ts"
+import { codeBytes } from "./codeBytes.mjs"
 
 const { values } = parseArgs({
   options: {

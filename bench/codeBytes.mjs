@@ -4,5 +4,5 @@ import { getHeapSpaceStatistics } from "node:v8"
 
 const ofCode = new Set(["code_space", "code_large_object_space", "trusted_space", "trusted_large_object_space"])
 
-export const codeBytes = (): number =>
+export const codeBytes = () =>
   getHeapSpaceStatistics().reduce((sum, space) => sum + (ofCode.has(space.space_name) ? space.space_used_size : 0), 0)

@@ -1,0 +1,2 @@
+/** Bytes of the heap that are compiled code and what belongs to it. */
+export const codeBytes: () => number
