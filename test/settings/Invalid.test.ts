@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:f
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { InitializeFailed, RequestFailed } from "../../src/client/AgentErrors.ts"
 import { SETTINGS_BYTES } from "../../src/settings/SettingsFile.ts"
 import { inPlace, type Place } from "./support.ts"
 
@@ -179,6 +180,33 @@ describe("a file that is not one", () => {
         place.atHome({}).atWorkspace({ "\u001b[2J\u202e": 1 })
         assert.match((yield* Effect.flip(place.load)).message, /\/\\u\{1b\}\[2J\\u\{202e\} is an unknown key$/)
       })
+    )
+  )
+})
+
+describe("what a person is told", () => {
+  it.effect("the place, and for the whole of a file none", () =>
+    Effect.forEach(
+      [
+        ["[]", "configuration_invalid"],
+        [{ "": 1 }, "configuration_invalid at /"],
+        [{ approvals: null }, "configuration_invalid at /approvals"]
+      ] as const,
+      ([content, told]) =>
+        inPlace((place) =>
+          Effect.gen(function* () {
+            const { code, message, path } = yield* Effect.flip(place.atHome(content).load)
+            const refused = { code, reason: message, path }
+            assert.strictEqual(
+              new InitializeFailed(refused).message,
+              `the agent could not be initialized: ${message} (${told})`
+            )
+            assert.strictEqual(
+              new RequestFailed({ ...refused, method: "initialize" }).message,
+              `initialize was refused: ${message} (${told})`
+            )
+          })
+        )
     )
   )
 })
