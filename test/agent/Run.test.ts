@@ -146,6 +146,36 @@ describe("turn.cancel (section 4)", () => {
     })
   )
 
+  for (const stop of ["cancel", "close"] as const) {
+    it.effect(`${stop} in the middle of a response: its deltas are all there is of it`, () =>
+      Effect.gen(function* () {
+        const h = yield* makeAgent({
+          model: (handle) => ({
+            ...handle,
+            languageModel: Object.assign({}, handle.languageModel, {
+              streamText: (options: Parameters<typeof handle.languageModel.streamText>[0]) =>
+                Stream.concat(
+                  Stream.filter(handle.languageModel.streamText(options), (part) => part.type === "text-delta"),
+                  Stream.never
+                )
+            })
+          })
+        })
+        const { fiber, ...run } = yield* h.start([{ text: "half a" }])
+        yield* until("a delta", () => h.events("message.delta").length === 1)
+        yield* run[stop]
+        yield* h.ended
+        yield* Fiber.await(fiber)
+        assert.deepStrictEqual(h.names(), ["run.started", "input.saved", "message.delta", "run.finished"])
+        assert.deepInclude(h.finished()[0], { status: "cancelled", persistence: "complete" })
+        assert.deepStrictEqual(
+          (yield* h.records).map((record) => record.kind),
+          ["user", "run_finished"]
+        )
+      })
+    )
+  }
+
   it.effect("an accepted result keeps its own status when the run is cancelled afterwards", () =>
     Effect.gen(function* () {
       let observed = 0
