@@ -64,6 +64,6 @@ describe("kill -9", () => {
         const stored = yield* Effect.promise(() => goOnWithAll(stage, lives.flat()))
         yield* checkFiles(stage.root, stored)
       }),
-    120_000
+    240_000
   )
 })
