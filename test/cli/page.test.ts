@@ -49,6 +49,20 @@ describe("the page in a browser", () => {
       await page.keyboard.press("Escape")
       assert.isFalse(await page.locator("#details").isVisible())
 
+      await page.click("#all")
+      const whole = (await bar.boundingBox())?.width ?? 0
+      const chart = await page.locator("#chart").boundingBox()
+      assert.isNotNull(chart)
+      const y = (chart?.y ?? 0) + 10
+      const x = (part: number) => (chart?.x ?? 0) + (chart?.width ?? 0) * part
+      await page.mouse.move(x(0), y)
+      await page.mouse.down()
+      await page.mouse.move(x(0.25), y)
+      await page.mouse.up()
+      assert.closeTo(((await bar.boundingBox())?.width ?? 0) / Math.max(whole, 4), 4, 1.5)
+
+      await page.keyboard.press("/")
+      assert.strictEqual(await page.evaluate("document.activeElement.id"), "filter")
       await page.fill("#filter", "deadline task-3")
       const shown = await page.locator("main button.row:visible").count()
       assert.isAbove(shown, 0)

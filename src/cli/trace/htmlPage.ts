@@ -33,24 +33,27 @@ export const htmlPage = (trace: Trace): string => `<!doctype html>
 </head>
 <body>
 <header>
-<h1 id="title">Timeline</h1>
-<p id="summary"></p>
+<div class="top"><h1 id="title">Timeline</h1><p id="summary"></p></div>
 <ul id="notes"></ul>
 <div class="tools" role="toolbar" aria-label="Timeline">
-<button type="button" id="in" title="Zoom in (+)">Zoom in</button>
-<button type="button" id="out" title="Zoom out (-)">Zoom out</button>
+<div class="group">
+<button type="button" id="out" title="Zoom out (-)" aria-label="Zoom out">&#8722;</button>
+<button type="button" id="in" title="Zoom in (+)" aria-label="Zoom in">+</button>
+</div>
+<div class="group">
 <button type="button" id="left" title="Earlier (left arrow)" aria-label="Earlier">&#8592;</button>
 <button type="button" id="right" title="Later (right arrow)" aria-label="Later">&#8594;</button>
-<button type="button" id="all" title="Everything (0)">Everything</button>
-<label>Filter <input type="search" id="filter" autocomplete="off" placeholder="name, agent or outcome"></label>
-<span id="shown" role="status"></span>
 </div>
-<p class="legend"><span class="key success">success</span><span class="key failure">failure</span><span class="key cancelled">cancelled</span><span class="key other">other</span><span class="key line">deadline</span></p>
-<div class="row head"><span class="label">Pending calls <b id="most"></b></span><svg id="slots" preserveAspectRatio="none" role="img"><path id="area"/></svg></div>
-<div class="row head"><span class="label">Milliseconds</span><div class="track" id="axis"></div></div>
+<button type="button" id="all" title="Show everything (0)">Everything</button>
+<div class="find"><input type="search" id="filter" autocomplete="off" aria-label="Filter" placeholder="Filter by name, agent, outcome"></div>
+<span id="shown" role="status"></span>
+<span class="hint"><kbd>+</kbd> <kbd>&#8722;</kbd> zoom &#183; <kbd>&#8592;</kbd> <kbd>&#8594;</kbd> move &#183; <kbd>&#8593;</kbd> <kbd>&#8595;</kbd> rows &#183; <kbd>Enter</kbd> details &#183; <kbd>/</kbd> filter</span>
+</div>
+<div class="row head"><span class="label"><span>Pending calls</span> <b id="most"></b></span><div class="chart" id="chart" title="Drag to zoom"><svg id="slots" preserveAspectRatio="none" role="img"><path id="area"/></svg><div id="brush" hidden></div></div></div>
+<div class="row head"><span class="legend"><span class="key success">success</span><span class="key failure">failure</span><span class="key cancelled">cancelled</span><span class="key other">other</span><span class="key line">deadline</span></span><div class="track" id="axis"></div></div>
 </header>
 <main id="rows"></main>
-<aside id="details" hidden aria-label="Details" tabindex="-1"><button type="button" id="close">Close</button><h2 id="name"></h2><dl id="facts"></dl></aside>
+<aside id="details" hidden aria-label="Details"><button type="button" id="close">Close</button><h3 id="name"></h3><dl id="facts"></dl></aside>
 <noscript><p>This page draws its timeline with the script it contains.</p></noscript>
 <script type="application/json" id="data">${jsonIsland(trace)}</script>
 <script>${pageScript}</script>
