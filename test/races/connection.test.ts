@@ -115,11 +115,11 @@ describe("publishing / a stalled writer", () => {
     Effect.forEach([millis - 1, 1], (part) => Effect.andThen(TestClock.adjust(part), c.settle), { discard: true })
 
   for (const [what, before] of [
-    ["long before", 1500],
-    ["just before", 50],
-    ["in the same moment", 0]
+    ["output that stalled long before the end of the input is abandoned: exit code 4", 1500],
+    ["output that stalled just before the end of the input is abandoned: exit code 4", 50],
+    ["output that stalled with the end of the input is abandoned: exit code 4", 0]
   ] as const) {
-    it.effect(`output that stalled ${what} the end of the input is abandoned: exit code 4`, () =>
+    it.effect(what, () =>
       Effect.gen(function* () {
         const c = yield* stalled()
         if (before > 0) yield* pass(c, before)
