@@ -61,8 +61,10 @@ describe("kill -9", () => {
         for (const place of ["written", "committed"] as const) {
           yield* Effect.promise(() => dieOpening(stage, session, place))
         }
-        const stored = yield* Effect.promise(() => goOnWithAll(stage, lives.flat()))
-        yield* checkFiles(stage.root, stored)
+        const halves = [lives.slice(0, 2).flat(), lives.slice(2).flat()]
+        const goOnWith = (all: ReadonlyArray<Life>) => Effect.promise(() => goOnWithAll(stage, all))
+        const stored = yield* Effect.forEach(halves, goOnWith, { concurrency: 2 })
+        yield* checkFiles(stage.root, stored.flat())
       }),
     240_000
   )
