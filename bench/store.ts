@@ -1,18 +1,21 @@
 /**
- * Durable appends: the store against writes of the same bytes, made durable, on the same disk in the same run.
+ * Durable turns and appends: the store against writes of the same bytes, made durable, on the same disk in the same run.
  *
- *     node bench/store.ts [FOLDER] [--appends N]
+ *     node bench/store.ts [FOLDER] [--rounds N] [--millis N]
  *
- * C appenders each wait for their own append before they make the next. Three ways, in alternating rounds, so that a
- * slower moment of the disk meets all of them:
+ * Loads: N appenders that each wait for their own append before they make the next, and turns of a run with two calls,
+ * one after the other, each step of it waited for. Three ways, in alternating rounds, so that a slower moment of the disk
+ * meets all of them:
  *
  * - `store`: the session store, as the agent uses it;
- * - `log`: what group commit could reach behind a thread that must not block: the same texts sent to a worker that writes
- *   all that wait to a plain file and syncs once for them;
- * - `plain`: C writes and one `fdatasync` in a loop, without a thread or anybody who waits: the disk itself.
+ * - `log`: what group commit could reach behind a thread that must not block: the same texts, encoded and waited for by
+ *   the same fibers, sent to a worker that writes all that wait to a plain file and syncs once for them. It checks
+ *   nothing, keeps no order of calls and could not be read again: what a store must do besides is not in it;
+ * - `plain`: the writes of a group and one `fdatasync` in a loop, without a thread or anybody who waits: the disk itself.
  *
- * The ratio is store to log, the median of the rounds'. FOLDER (default: the system's folder for temporary files)
- * chooses the disk. The last line is the same as JSON.
+ * A round is as long as `--millis` says, so that the store's checkpoints fall into its own rounds. The ratio is store to
+ * log, the median of the rounds'. FOLDER (default: the system's folder for temporary files) chooses the disk. The last
+ * line is the same as JSON.
  */
 import { randomUUID } from "node:crypto"
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs"
@@ -21,51 +24,99 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
+import { encodeRecord } from "../src/store/RecordCodec.ts"
 import type { SessionRecord } from "../src/store/SessionRecord.ts"
 import { SessionStore } from "../src/store/SessionStore.ts"
 import { SqliteSessionStore } from "../src/store/SqliteSessionStore.ts"
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { appends: { type: "string", default: "2000" } }
+  options: { rounds: { type: "string", default: "9" }, millis: { type: "string", default: "400" } }
 })
 const folder = mkdtempSync(join(positionals[0] ?? tmpdir(), "magi-bench-"))
+const ROUNDS = Number(values.rounds)
+const MILLIS = Number(values.millis)
 
-const CONCURRENCY = [1, 4, 16, 64]
-const ROUNDS = 9
+const APPENDERS = [1, 4, 16, 64]
 
-const record = (): SessionRecord => ({
-  kind: "user",
-  entryId: randomUUID(),
-  createdAt: new Date().toISOString(),
-  runId: "run",
-  text: "a line of what a tool said, neither long nor short; ".repeat(16)
-})
+const base = () => ({ entryId: randomUUID(), createdAt: new Date().toISOString(), runId: "run" })
+const text = "a line of what a tool said, neither long nor short; ".repeat(16)
 
-/** Appends one record and resolves when it is durable. */
-type Append = () => Promise<unknown>
+const userRecord = (): SessionRecord => ({ kind: "user", ...base(), text })
+
+/** What a run with two calls appends: each step is waited for, and what is in one step is appended side by side. */
+const turnSteps = (): ReadonlyArray<ReadonlyArray<SessionRecord>> => {
+  const calls = [randomUUID(), randomUUID()].map((callKey) => ({ callKey, name: "client__lookup_record" }))
+  const places = { taskId: null, parentKey: null }
+  const made = calls.map((call) => ({ ...call, providerCallId: "call", arguments: { q: "text" }, invalid: null }))
+  const outcome = { success: true, text, error: null }
+  return [
+    [userRecord()],
+    [{ kind: "assistant", ...base(), text: "", calls: made }],
+    calls.map((call) => ({ kind: "call_started", ...base(), ...call, ...places })),
+    calls.map((call) => ({
+      kind: "call_outcome",
+      ...base(),
+      ...call,
+      ...places,
+      status: "success",
+      outcome,
+      card: null
+    })),
+    [{ kind: "assistant", ...base(), text, calls: [] }],
+    [{ kind: "run_finished", ...base(), status: "completed", usage: { input_tokens: 1000, output_tokens: 100 } }]
+  ]
+}
+
+/** Appends one record and ends when it is durable. */
+type Append = (record: SessionRecord) => Effect.Effect<unknown>
+
+interface Load {
+  readonly name: string
+  /** How many of it are under way at once. */
+  readonly concurrency: number
+  readonly steps: () => ReadonlyArray<ReadonlyArray<SessionRecord>>
+}
+
+const loads: ReadonlyArray<Load> = [
+  ...APPENDERS.map((concurrency) => ({
+    name: concurrency === 1 ? "1 appender" : `${concurrency} appenders`,
+    concurrency,
+    steps: () => [[userRecord()]]
+  })),
+  { name: "turns", concurrency: 1, steps: turnSteps }
+]
 
 interface Measured {
   readonly perSecond: number
-  /** Milliseconds of each append. */
+  /** Milliseconds of each append, or turn. */
   readonly latencies: ReadonlyArray<number>
 }
 
-const appenders = async (append: Append, count: number, concurrency: number): Promise<Measured> => {
-  const latencies: Array<number> = []
-  const one = async (): Promise<void> => {
-    for (let n = 0; n < count / concurrency; n++) {
-      const start = performance.now()
-      await append()
-      latencies.push(performance.now() - start)
-    }
-  }
-  const start = performance.now()
-  await Promise.all(Array.from({ length: concurrency }, one))
-  return { perSecond: (latencies.length * 1000) / (performance.now() - start), latencies }
-}
+const sideBySide = { concurrency: "unbounded", discard: true } as const
 
-/** The same way to talk to a thread as the store's: one message for all that is asked in one turn. */
+const drive = (load: Load, append: Append, millis: number): Effect.Effect<Measured> =>
+  Effect.gen(function* () {
+    const latencies: Array<number> = []
+    const begun = performance.now()
+    const one = Effect.gen(function* () {
+      let start = performance.now()
+      while (start < begun + millis) {
+        for (const step of load.steps()) {
+          const [only, ...more] = step
+          if (only !== undefined && more.length === 0) yield* append(only)
+          else yield* Effect.forEach(step, append, sideBySide)
+        }
+        const end = performance.now()
+        latencies.push(end - start)
+        start = end
+      }
+    })
+    yield* Effect.forEach(Array.from({ length: load.concurrency }), () => one, sideBySide)
+    return { perSecond: (latencies.length * 1000) / (performance.now() - begun), latencies }
+  })
+
+/** The same way to talk to a thread as the store's: one message for all that is asked in one turn of the event loop. */
 const startLog = (path: string): { readonly append: Append; readonly end: () => Promise<unknown> } => {
   const worker = new Worker(new URL("./storeLogWorker.ts", import.meta.url), { workerData: path })
   const waiting = new Map<number, () => void>()
@@ -77,10 +128,10 @@ const startLog = (path: string): { readonly append: Append; readonly end: () => 
       waiting.delete(id)
     }
   })
-  const append = () =>
-    new Promise<void>((resolve) => {
-      waiting.set(++ids, resolve)
-      outgoing.push([ids, JSON.stringify(record())])
+  const append: Append = (record) =>
+    Effect.callback<void>((resume) => {
+      waiting.set(++ids, () => resume(Effect.void))
+      outgoing.push([ids, encodeRecord(record)])
       if (outgoing.length > 1) return
       queueMicrotask(() => {
         worker.postMessage(outgoing)
@@ -90,17 +141,22 @@ const startLog = (path: string): { readonly append: Append; readonly end: () => 
   return { append, end: () => worker.terminate() }
 }
 
-const plainWrites = (descriptor: number, count: number, concurrency: number): Measured => {
+const plainWrites = (load: Load, descriptor: number, millis: number): Measured => {
   const latencies: Array<number> = []
-  const start = performance.now()
-  while (latencies.length < count) {
-    const before = performance.now()
-    for (let n = 0; n < concurrency; n++) writeSync(descriptor, JSON.stringify(record()))
-    fdatasyncSync(descriptor)
-    const took = performance.now() - before
-    for (let n = 0; n < concurrency; n++) latencies.push(took)
+  const begun = performance.now()
+  let before = begun
+  while (before < begun + millis) {
+    for (const step of load.steps()) {
+      for (const record of step) {
+        for (let n = 0; n < load.concurrency; n++) writeSync(descriptor, encodeRecord(record))
+      }
+      fdatasyncSync(descriptor)
+    }
+    const now = performance.now()
+    for (let n = 0; n < load.concurrency; n++) latencies.push(now - before)
+    before = now
   }
-  return { perSecond: (latencies.length * 1000) / (performance.now() - start), latencies }
+  return { perSecond: (latencies.length * 1000) / (performance.now() - begun), latencies }
 }
 
 const quantile = (values: ReadonlyArray<number>, q: number): number => {
@@ -110,52 +166,45 @@ const quantile = (values: ReadonlyArray<number>, q: number): number => {
 
 const summary = (rounds: ReadonlyArray<Measured>) => {
   const latencies = rounds.flatMap((round) => round.latencies)
+  const rates = rounds.map((round) => round.perSecond)
   return {
-    per_second: Math.round(
-      quantile(
-        rounds.map((round) => round.perSecond),
-        0.5
-      )
-    ),
+    per_second: Math.round(quantile(rates, 0.5)),
     median_ms: Number(quantile(latencies, 0.5).toFixed(3)),
     p99_ms: Number(quantile(latencies, 0.99).toFixed(3))
   }
 }
 
-const compare = async (concurrency: number, store: Append, log: Append, descriptor: number) => {
-  const rounds: { readonly [Way in "store" | "log" | "plain"]: Array<Measured> } = { store: [], log: [], plain: [] }
-  const count = Math.max(concurrency * 10, Math.ceil(Number(values.appends) / ROUNDS))
-  await appenders(store, concurrency * 20, concurrency)
-  await appenders(log, concurrency * 20, concurrency)
-  for (let round = 0; round < ROUNDS; round++) {
-    rounds.plain.push(plainWrites(descriptor, count, concurrency))
-    rounds.log.push(await appenders(log, count, concurrency))
-    rounds.store.push(await appenders(store, count, concurrency))
-  }
-  const ratios = rounds.store.map(({ perSecond }, at) => perSecond / (rounds.log[at]?.perSecond ?? Number.NaN))
-  return {
-    concurrency,
-    store: summary(rounds.store),
-    log: summary(rounds.log),
-    plain: summary(rounds.plain),
-    ratio: Number(quantile(ratios, 0.5).toFixed(2))
-  }
-}
+const compare = (load: Load, store: Append, log: Append, descriptor: number) =>
+  Effect.gen(function* () {
+    const rounds: { readonly [Way in "store" | "log" | "plain"]: Array<Measured> } = { store: [], log: [], plain: [] }
+    yield* drive(load, store, MILLIS / 2)
+    yield* drive(load, log, MILLIS / 2)
+    for (let round = 0; round < ROUNDS; round++) {
+      rounds.plain.push(plainWrites(load, descriptor, MILLIS / 4))
+      rounds.log.push(yield* drive(load, log, MILLIS))
+      rounds.store.push(yield* drive(load, store, MILLIS))
+    }
+    const ratios = rounds.store.map(({ perSecond }, at) => perSecond / (rounds.log[at]?.perSecond ?? Number.NaN))
+    return {
+      load: load.name,
+      store: summary(rounds.store),
+      log: summary(rounds.log),
+      plain: summary(rounds.plain),
+      ratio: Number(quantile(ratios, 0.5).toFixed(2))
+    }
+  })
 
 const main = Effect.gen(function* () {
   const store = yield* SessionStore
-  const run = Effect.runPromiseWith(yield* Effect.context<never>())
   const session = yield* store.create({ sessionId: "bench", workspace: "/bench" })
-  const append: Append = () => run(session.append([record()]))
+  const append: Append = (record) => Effect.orDie(session.append([record]))
   const log = yield* Effect.acquireRelease(
     Effect.sync(() => startLog(join(folder, "log"))),
     ({ end }) => Effect.promise(end)
   )
   const descriptor = openSync(join(folder, "plain"), "a")
   yield* Effect.addFinalizer(() => Effect.sync(() => closeSync(descriptor)))
-  return yield* Effect.forEach(CONCURRENCY, (concurrency) =>
-    Effect.promise(() => compare(concurrency, append, log.append, descriptor))
-  )
+  return yield* Effect.forEach(loads, (load) => compare(load, append, log.append, descriptor))
 })
 
 const rows = await Effect.runPromise(
@@ -163,14 +212,16 @@ const rows = await Effect.runPromise(
 )
 rmSync(folder, { recursive: true, force: true })
 
-const bytes = JSON.stringify(record()).length
+const bytes = encodeRecord(userRecord()).length
 const cell = (value: number | string, width: number): string => String(value).padStart(width)
 
-console.log(`durable appends of ${bytes} bytes: a second, median and p99 in milliseconds`)
-console.log("appenders |    store  median     p99 |      log  median     p99 |    plain  median     p99 | store/log")
-for (const { concurrency, log, plain, ratio, store } of rows) {
+console.log(`durable appends of ${bytes} bytes, and turns of eight records: a second, median and p99 in milliseconds`)
+console.log(
+  "         load |    store  median     p99 |      log  median     p99 |    plain  median     p99 | store/log"
+)
+for (const { load, log, plain, ratio, store } of rows) {
   const of = (one: typeof store): string =>
     `${cell(one.per_second, 8)} ${cell(one.median_ms, 7)} ${cell(one.p99_ms, 7)}`
-  console.log(`${cell(concurrency, 9)} | ${of(store)} | ${of(log)} | ${of(plain)} | ${cell(ratio.toFixed(2), 9)}`)
+  console.log(`${cell(load, 13)} | ${of(store)} | ${of(log)} | ${of(plain)} | ${cell(ratio.toFixed(2), 9)}`)
 }
 console.log(JSON.stringify({ bench: "store", record_bytes: bytes, rows }))

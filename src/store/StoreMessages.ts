@@ -1,6 +1,6 @@
 /**
- * What the protocol's thread and the store's worker say to each other. Records cross as the text that is stored, so
- * neither side pays for a structured clone, and every key of an argument object survives.
+ * What the protocol's thread and the store's worker say to each other. Records cross as the text that is stored, so every
+ * key of an argument object survives; `StoreWire` says how requests are posted.
  */
 
 import type { HistoryPage, SessionList } from "./SessionStore.ts"
@@ -159,8 +159,8 @@ export type Answer =
   | { readonly ok: true; readonly reply: Reply }
   | { readonly ok: false; readonly kind: FaultKind; readonly message: string }
 
-/** From the worker, one for each request; those of one commit come together, as an array. */
+/** From the worker: what is answered to each of these requests, which one commit has made. */
 export interface AnswerMessage {
-  readonly id: number
+  readonly ids: ReadonlyArray<number>
   readonly answer: Answer
 }

@@ -5,11 +5,18 @@
 import { Worker } from "node:worker_threads"
 import { threadEnding } from "../platform/Exit.ts"
 import type { Answer, AnswerMessage, RequestMessage, StoreRequest } from "./StoreMessages.ts"
+import { packRequests } from "./StoreWire.ts"
 
 /** Requests that may wait for an answer. A run has a few dozen at most; more means that the disk does not keep up. */
 const MAX_WAITING = 1024
 /** Characters of records in them. */
 const MAX_WAITING_SIZE = 67_108_864
+
+/**
+ * So many requests go on their way before the turn that makes them is over: the worker writes them while more are encoded,
+ * and commits them with the rest.
+ */
+const EARLY = 8
 
 interface Waiting {
   readonly size: number
@@ -29,6 +36,8 @@ export class WorkerLink {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
   #outgoing: Array<RequestMessage> = []
+  /** The end of this turn has been arranged for. */
+  #turning = false
   #nextId = 0
   #size = 0
   #ended = false
@@ -74,7 +83,12 @@ export class WorkerLink {
       this.#waiting.set(id, { size, settle })
       this.#size += size
       this.#outgoing.push({ id, request })
-      if (this.#outgoing.length === 1) queueMicrotask(() => this.#flush())
+      if (!this.#turning) {
+        this.#turning = true
+        queueMicrotask(() => this.#endTurn())
+      } else if (this.#outgoing.length >= EARLY) {
+        this.#post(true)
+      }
     }
   }
 
@@ -84,15 +98,24 @@ export class WorkerLink {
     await threadEnding(this.#worker.terminate())
   }
 
-  /** What was asked in one turn goes in one message, so that the worker sees it at once and commits it together. */
-  #flush(): void {
-    const requests = this.#outgoing
-    this.#outgoing = []
-    if (!this.#ended) this.#worker.postMessage(requests)
+  /** The last message of a turn, also where nothing is left for it: then the worker commits what the turn asked for. */
+  #endTurn(): void {
+    this.#turning = false
+    this.#post(false)
   }
 
-  #answered({ answer, id }: AnswerMessage): void {
+  #post(more: boolean): void {
+    const requests = this.#outgoing
+    this.#outgoing = []
+    if (!this.#ended) this.#worker.postMessage(packRequests(requests, more))
+  }
+
+  #answered({ answer, ids }: AnswerMessage): void {
     this.#stalled = false
+    for (const id of ids) this.#settle(id, answer)
+  }
+
+  #settle(id: number, answer: Answer): void {
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) return
     this.#waiting.delete(id)

@@ -29,7 +29,16 @@ export class SessionFile {
   readonly #begin: StatementSync
   readonly #commit: StatementSync
   readonly #insert: StatementSync
+  /** As it is on the disk. */
   #state: SessionState
+  /** As it will be once the commit under way is made. */
+  #draft: SessionState
+  #staged: Array<Work> = []
+  /** How many of these are in the transaction already. */
+  #applied = 0
+  #durable = false
+  /** Why the transaction cannot be committed as it is. */
+  #trouble: { readonly error: unknown } | null = null
   #failed = false
 
   private constructor(id: string, path: string, db: DatabaseSync) {
@@ -37,6 +46,7 @@ export class SessionFile {
     this.path = path
     this.#db = db
     this.#state = readState(id, path, db)
+    this.#draft = this.#state
     this.#revisionAt = revisionsOf(id)
     this.#begin = db.prepare("BEGIN IMMEDIATE")
     this.#commit = db.prepare("COMMIT")
@@ -47,7 +57,7 @@ export class SessionFile {
 
   /** Makes a session's file together with the first thing that is saved in it. */
   static create(id: string, path: string, session: NewSession, first: Work): SessionFile {
-    return createDatabase(path, (db) => {
+    const made = createDatabase(path, (db) => {
       db.prepare(
         "INSERT INTO session (id, workspace, created_at, title, delegated, permissions) VALUES (?, ?, ?, ?, ?, ?)"
       ).run(id, session.workspace, session.createdAt, session.title, session.delegated ? 1 : 0, session.permissions)
@@ -59,6 +69,8 @@ export class SessionFile {
       }
       return file
     })
+    made.#state = made.#draft
+    return made
   }
 
   /** Takes the lock of an existing session, or throws: not found, busy, invalid, or not writable. */
@@ -102,50 +114,78 @@ export class SessionFile {
   }
 
   /**
-   * Makes `works` durable with one sync, in order. Each is all or nothing: one that breaks a rule is undone alone, and
-   * its fault is its place in the answer. If the commit itself cannot be made this throws, and nothing was saved.
-   * With `durable` false it does not wait for the disk: the next durable commit takes it along.
+   * Adds a change to the next commit, which writes it as far as it can before it is settled. With `durable` false nobody
+   * waits for the disk: a later durable commit takes it along. What goes wrong shows in `settle`, which must follow before
+   * anything is read.
    */
-  commit(works: ReadonlyArray<Work>, durable = true): ReadonlyArray<StoreFault | null> {
+  stage(work: Work, durable = true): void {
+    this.#staged.push(work)
+    this.#durable ||= durable
+    // Whether a commit waits for the disk can only be said before its transaction begins.
+    if (this.#durable) this.#applyStaged()
+  }
+
+  /**
+   * Makes what was staged durable with one sync, in order. Each is all or nothing: one that breaks a rule is undone alone,
+   * and its fault is its place in the answer. If the commit itself cannot be made this throws, and nothing was saved.
+   */
+  settle(): ReadonlyArray<StoreFault | null> {
+    const works = this.#staged
+    const durable = this.#durable
     try {
-      return this.#transaction(durable, () => works.map((work) => this.#applied(work)))
+      return this.#transaction(durable, () => {
+        this.#applyStaged()
+        if (this.#trouble !== null) throw this.#trouble.error
+        return works.map(() => null)
+      })
     } catch (error) {
       if (!isRefusal(error)) throw this.#lost(error)
+    } finally {
+      this.#staged = []
+      this.#applied = 0
+      this.#durable = false
+      this.#trouble = null
     }
     // One of them breaks a rule: each is made so that it can be undone alone.
     try {
-      return this.#transaction(durable, () => works.map((work) => this.#undoable(work)))
+      return this.#transaction(durable, () => {
+        this.#begin.run()
+        return works.map((work) => this.#undoable(work))
+      })
     } catch (error) {
       throw this.#lost(error)
     }
   }
 
+  /** Stages `works` and settles them. */
+  commit(works: ReadonlyArray<Work>, durable = true): ReadonlyArray<StoreFault | null> {
+    for (const work of works) this.stage(work, durable)
+    return this.settle()
+  }
+
   /** Inside a commit: adds records at the end. */
   append(rows: ReadonlyArray<RecordRow>): void {
-    for (const row of rows) {
-      const seq = this.#state.lastSeq + 1
-      const { body, callKey, createdAt, entries, entryId, kind, runId } = row
-      this.#insert.run(seq, entryId, kind, runId, createdAt, callKey, entries, crc32(body), body)
-      this.#state = {
-        ...this.#state,
-        lastSeq: seq,
-        entryCount: this.#state.entryCount + entries,
-        updatedAt: createdAt,
-        firstRunId: this.#state.firstRunId ?? runId
-      }
+    let { entryCount, firstRunId, lastSeq, updatedAt } = this.#draft
+    for (const { body, callKey, createdAt, entries, entryId, kind, runId } of rows) {
+      lastSeq += 1
+      this.#insert.run(lastSeq, entryId, kind, runId, createdAt, callKey, entries, crc32(body), body)
+      entryCount += entries
+      updatedAt = createdAt
+      firstRunId ??= runId
     }
+    this.#draft = { ...this.#draft, entryCount, firstRunId, lastSeq, updatedAt }
   }
 
   /** Inside a commit. */
   setTitle(title: string): void {
     this.#db.prepare("UPDATE session SET title = ?").run(title)
-    this.#state = { ...this.#state, title }
+    this.#draft = { ...this.#draft, title }
   }
 
   /** Inside a commit. */
   setSelection(provider: string, model: string): void {
     this.#db.prepare("UPDATE session SET provider = ?, model = ?").run(provider, model)
-    this.#state = { ...this.#state, selection: { provider, model } }
+    this.#draft = { ...this.#draft, selection: { provider, model } }
   }
 
   /** Inside a commit: one row a call. */
@@ -182,18 +222,31 @@ export class SessionFile {
     }
   }
 
+  #applyStaged(): void {
+    if (this.#trouble !== null || this.#failed) return
+    try {
+      if (this.#applied === 0) this.#begin.run()
+      for (const work of this.#staged.slice(this.#applied)) {
+        this.#applied += 1
+        work(this)
+      }
+    } catch (error) {
+      this.#trouble = { error }
+    }
+  }
+
+  /** Commits what `work` leaves in a transaction that it may have found begun. */
   #transaction<A>(durable: boolean, work: () => A): A {
     if (this.#failed) throw syncFailed(this.path)
-    const before = this.#state
     try {
       if (!durable) this.#db.exec("PRAGMA synchronous = NORMAL")
-      this.#begin.run()
       const done = work()
       this.#commit.run()
       if (!durable) this.#db.exec("PRAGMA synchronous = FULL")
+      this.#state = this.#draft
       return done
     } catch (error) {
-      this.#state = before
+      this.#draft = this.#state
       this.#rollBack()
       // After a failed sync nobody knows what is on the disk: the kernel may have dropped the pages.
       if (isSyncFailure(error)) this.#failed = true
@@ -201,13 +254,8 @@ export class SessionFile {
     }
   }
 
-  #applied(work: Work): null {
-    work(this)
-    return null
-  }
-
   #undoable(work: Work): StoreFault | null {
-    const before = this.#state
+    const before = this.#draft
     this.#db.exec("SAVEPOINT one")
     try {
       work(this)
@@ -216,7 +264,7 @@ export class SessionFile {
     } catch (error) {
       if (!isRefusal(error)) throw error
       this.#db.exec("ROLLBACK TO one; RELEASE one")
-      this.#state = before
+      this.#draft = before
       return this.#refusal(error)
     }
   }

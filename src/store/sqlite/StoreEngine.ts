@@ -53,8 +53,11 @@ export class StoreEngine {
   readonly #index: IndexFile
   readonly #held: HeldSessions
   readonly #post: (answers: ReadonlyArray<AnswerMessage>) => void
-  #queue: Array<RequestMessage> = []
+  /** The writes of the commits under way, by session. */
+  readonly #batches = new Map<string, { readonly file: SessionFile; readonly waiting: Array<Waiting> }>()
   #scheduled = false
+  /** More of the turn whose requests came last is on its way. */
+  #more = false
 
   constructor(home: string, post: (answers: ReadonlyArray<AnswerMessage>) => void) {
     this.#home = home
@@ -63,32 +66,44 @@ export class StoreEngine {
     this.#post = post
   }
 
-  /** Takes requests. They are carried out once everything that has arrived with them is in the queue. */
-  receive(requests: ReadonlyArray<RequestMessage>): void {
-    this.#queue.push(...requests)
-    if (this.#scheduled) return
+  /**
+   * Takes requests, in the order of each session. Writes are committed once everything that has arrived with them, and all
+   * of its turn, has been written. `more`: the rest of the turn follows.
+   */
+  receive(requests: ReadonlyArray<RequestMessage>, more: boolean): void {
+    this.#more = more
+    for (const { id, request } of requests) {
+      if (isWrite(request)) this.#write({ id, request })
+      else {
+        // Whatever else is asked sees the writes that were asked for before it.
+        this.#settleAll()
+        this.#handle(id, request)
+      }
+    }
+    if (more || this.#scheduled || this.#batches.size === 0) return
     this.#scheduled = true
-    setImmediate(() => this.#drain())
+    setImmediate(() => {
+      this.#scheduled = false
+      if (!this.#more) this.#settleAll()
+    })
   }
 
-  #drain(): void {
-    this.#scheduled = false
-    const queue = this.#queue
-    this.#queue = []
-    const batches = new Map<string, Array<Waiting>>()
-    for (const { id, request } of queue) {
-      if (isWrite(request)) {
-        const batch = batches.get(request.session)
-        if (batch === undefined) batches.set(request.session, [{ id, request }])
-        else batch.push({ id, request })
-        continue
-      }
-      // Whatever else is asked sees the writes that were asked for before it.
-      for (const [session, batch] of batches) this.#commit(session, batch)
-      batches.clear()
-      this.#handle(id, request)
+  #write(waiting: Waiting): void {
+    const { request } = waiting
+    const batch = this.#batches.get(request.session)
+    const file = batch?.file ?? this.#held.get(request.session)
+    if (file === undefined) {
+      this.#create(waiting)
+      return
     }
-    for (const [session, batch] of batches) this.#commit(session, batch)
+    if (batch === undefined) this.#batches.set(request.session, { file, waiting: [waiting] })
+    else batch.waiting.push(waiting)
+    file.stage(() => apply(file, request), request.op !== "timeline")
+  }
+
+  #settleAll(): void {
+    for (const { file, waiting } of this.#batches.values()) this.#settle(file, waiting)
+    this.#batches.clear()
   }
 
   #handle(id: number, request: Exclude<StoreRequest, WriteRequest>): void {
@@ -113,54 +128,28 @@ export class StoreEngine {
   }
 
   /** Commits the writes of one session that waited together. */
-  #commit(session: string, batch: ReadonlyArray<Waiting>): void {
-    const file = this.#held.get(session)
-    if (file === undefined) this.#create(session, batch)
-    else this.#extend(file, batch)
-  }
-
-  #extend(file: SessionFile, batch: ReadonlyArray<Waiting>): void {
+  #settle(file: SessionFile, batch: ReadonlyArray<Waiting>): void {
     try {
-      const durable = batch.some(({ request }) => request.op !== "timeline")
-      const faults = file.commit(
-        batch.map(
-          ({ request }) =>
-            () =>
-              apply(file, request)
-        ),
-        durable
-      )
-      // Together, so that whoever appends next on hearing of it shares the next commit.
-      this.#post(
-        batch.map(({ id, request }, at) => {
-          const fault = faults[at]
-          return { id, answer: fault == null ? written(file, request) : refused(fault) }
-        })
-      )
-      if (durable) this.#held.changed(file)
+      this.#post(answersOf(file, batch, file.settle()))
+      if (batch.some(({ request }) => request.op !== "timeline")) this.#held.changed(file)
     } catch (error) {
-      const answer = refused(toFault(error, file.path))
-      this.#post(batch.map(({ id }) => ({ id, answer })))
+      this.#post([{ ids: batch.map(({ id }) => id), answer: refused(toFault(error, file.path)) }])
     }
   }
 
   /** The first write of a session makes its file; if it cannot, the next one tries again. */
-  #create(session: string, batch: ReadonlyArray<Waiting>): void {
-    const [first, ...others] = batch
-    if (first === undefined) return
-    const { id, request } = first
-    const path = sessionPath(this.#home, session) ?? session
+  #create({ id, request }: Waiting): void {
+    const path = sessionPath(this.#home, request.session) ?? request.session
     try {
       const create = "create" in request ? request.create : null
       if (create === null) throw new StoreFault("persistence", `${path} is closed: open the session again`)
       ensureFolder(this.#home)
-      const file = SessionFile.create(session, path, create, (created) => apply(created, request))
+      const file = SessionFile.create(request.session, path, create, (created) => apply(created, request))
       this.#held.add(file)
       this.#answer(id, written(file, request))
     } catch (error) {
       this.#answer(id, refused(toFault(error, path)))
     }
-    if (others.length > 0) this.#commit(session, others)
   }
 
   async #open(request: OpenRequest): Promise<Reply> {
@@ -215,7 +204,7 @@ export class StoreEngine {
   }
 
   #answer(id: number, answer: Answer): void {
-    this.#post([{ id, answer }])
+    this.#post([{ ids: [id], answer }])
   }
 }
 
@@ -226,6 +215,28 @@ const written = (file: SessionFile, request: WriteRequest): Answer => ({
   reply:
     request.op === "append" ? { op: "append", value: { revision: file.revision } } : { op: request.op, value: null }
 })
+
+/** Together, so that whoever appends next on hearing of it shares the next commit; and equal ones as one. */
+const answersOf = (
+  file: SessionFile,
+  batch: ReadonlyArray<Waiting>,
+  faults: ReadonlyArray<StoreFault | null>
+): ReadonlyArray<AnswerMessage> => {
+  const made = new Map<WriteRequest["op"], Array<number>>()
+  const answers: Array<AnswerMessage> = []
+  for (const [at, { id, request }] of batch.entries()) {
+    const fault = faults[at]
+    const same = made.get(request.op)
+    if (fault != null) answers.push({ ids: [id], answer: refused(fault) })
+    else if (same !== undefined) same.push(id)
+    else {
+      const ids = [id]
+      made.set(request.op, ids)
+      answers.push({ ids, answer: written(file, request) })
+    }
+  }
+  return answers
+}
 
 const opened = (file: SessionFile): Reply => ({
   op: "open",
