@@ -2,12 +2,13 @@
  * What a call leaves behind: the heap of both sides after forced collections, over many calls in one child and over many
  * children in one parent; and whatever else could be left, such as timers, pipes, listeners and processes.
  *
- *     node --expose-gc bench/memory.ts [--calls N] [--children N] [--product] [--json FILE]
+ *     node --expose-gc bench/memory.ts [--calls N] [--children N] [--product] [--brief] [--json FILE]
  *
  * Default: 3500 calls in one child, and ten children of 350 calls each after ten of warm-up. `--product` adds the built
  * backend (dist/, with its store, agent loop and offline model), a fresh session each round. A slope is bytes a call, the
  * median of the slopes between all pairs of samples (Theil-Sen), so that one sample that a compilation fell into does not
  * decide; the first half is warm-up. `without_code` leaves out what the engine compiles meanwhile: that is what calls leave.
+ * `--brief`: fewer rounds, and not what the ids alone would take.
  */
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -25,12 +26,13 @@ const { values } = parseArgs({
     calls: { type: "string", default: "3500" },
     children: { type: "string", default: "10" },
     product: { type: "boolean", default: false },
+    brief: { type: "boolean", default: false },
     json: { type: "string" }
   }
 })
 const calls = Number(values.calls)
 const children = Number(values.children)
-const ROUNDS = 14
+const ROUNDS = values.brief ? 8 : 14
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 /** What one side holds after a round. */
@@ -194,6 +196,7 @@ const oneChild = Effect.gen(function* () {
     parent.push(yield* own(round * each))
     child.push(yield* probe.ask(round * each))
   }
+  if (values.brief) return { parent: summary(parent), child: summary(child) }
   const callIds = yield* Effect.promise(() => idsAlone(parent, () => randomUUID()))
   const requestIds = yield* Effect.promise(() => idsAlone(child, (n) => `r${n + 1}`))
   return {
