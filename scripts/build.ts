@@ -111,6 +111,14 @@ if (workers.length > 0) {
   })
 }
 
+// The hook and the MCP server that backends start for conformance cases (src/conformance/children/childFile.ts).
+await build({
+  ...shared,
+  banner: {},
+  entryPoints: ["hook", "mcpServer"].map((name) => at(`src/conformance/children/${name}.ts`)),
+  outdir: at("dist/conformance")
+})
+
 // Code Mode's engine: the worker takes its WebAssembly from the file beside it.
 copyFileSync(
   at("node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm"),

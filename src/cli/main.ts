@@ -17,6 +17,7 @@ const load: { readonly [name: string]: () => Promise<Command> } = {
   trust: async () => (await import("./trust/main.ts")).trust,
   doctor: async () => (await import("./doctor/main.ts")).doctor,
   trace: async () => (await import("./trace/main.ts")).trace,
+  conformance: async () => (await import("./conformance/main.ts")).conformance,
   completions: async () => (args) => {
     const [shell, ...more] = args.words
     if (shell === undefined || more.length > 0) throw new UsageError(`name one shell: ${shells.join(", ")}`)

@@ -56,7 +56,7 @@ export interface ChildTransportShape extends TransportShape {
   /** Gives its stdin up at once: what it has not taken is dropped, then it sees EOF. */
   readonly dropInput: () => void
   /** Signals the whole group, as long as the group is certainly still the child's. */
-  readonly signal: (signal: "SIGTERM" | "SIGKILL") => void
+  readonly signal: (signal: "SIGTERM" | "SIGKILL" | "SIGINT") => void
   /** Kills whatever still carries the mark, within `millis`. */
   readonly sweep: (millis: number) => Effect.Effect<number>
   /** Lets go of its pipes, so that they keep nothing alive. */
@@ -116,7 +116,7 @@ const over = (child: ChildProcess, options: ChildTransportOptions): ChildTranspo
   child.once("close", () => {
     Deferred.doneUnsafe(closed, Exit.void)
   })
-  const signal = (name: "SIGTERM" | "SIGKILL") => {
+  const signal = (name: "SIGTERM" | "SIGKILL" | "SIGINT") => {
     const { pid } = child
     if (pid === undefined || groupGone) return
     // The leader has been collected, yet a process has its number: the number is another's now.

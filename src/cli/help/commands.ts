@@ -144,6 +144,26 @@ export const commands: ReadonlyArray<CommandHelp> = [
     files: true
   },
   {
+    name: "conformance",
+    usage: ["conformance [options] -- COMMAND..."],
+    summary: "run the protocol's cases against any backend",
+    details: [
+      "Each case starts COMMAND in a workspace and MC_HOME of its own. A case that fails is told with the sentence of the",
+      "documentation that it checks, what happened, and the last frames both ways. Exit code 0: none failed."
+    ],
+    options: [
+      { name: "--filter", value: "WORD", text: "only cases with this word in their id or page" },
+      { name: "--jobs", value: "N", text: "cases at a time (default: three for each processor, at least 4)" },
+      { name: "--json", text: "every result as a line of JSON on stdout" },
+      { name: "--junit", value: "FILE", text: "write the results as JUnit XML too" },
+      logLevel
+    ],
+    examples: [
+      { line: "magi-code conformance -- magi-code serve --stdio", text: "this package's own agent" },
+      { line: "magi-code conformance --filter cancel. -- ./my-agent", text: "one group, against another agent" }
+    ]
+  },
+  {
     name: "serve",
     usage: ["serve --stdio"],
     summary: "the agent as a child process, on stdin and stdout",

@@ -9,7 +9,7 @@ export const isShell = (word: string): word is Shell => shells.some((one) => one
 const names = commands.map(({ name }) => name).join(" ")
 const wordsOf = ({ options, words = [] }: CommandHelp): string =>
   [...words, ...options.map(({ name }) => name), "--help"].join(" ")
-const fileOptions = ["--tools", "--html"]
+const fileOptions = ["--tools", "--html", "--junit"]
 const choices = new Map(
   commands.flatMap(({ options }) => options).flatMap(({ choices, name }) => (choices ? [[name, choices] as const] : []))
 )
