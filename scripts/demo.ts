@@ -60,19 +60,47 @@ export const prompt: string = script([
   { text: "Three orders are open. One article is unknown, and the rate of the euro did not come in time." }
 ])
 
+const both = `const [orders, rate] = await Promise.all([
+  tools.call("client__search_orders", { query: "Grace", ms: 1300 }),
+  tools.call("client__exchange_rate", { query: "GBP", ms: 700 })
+])
+return { orders: orders.content, rate: rate.content }`
+
+/** The same with a prompt as somebody would write it; the script is the offline model's, from its settings. */
+export const story = {
+  prompt: "Which orders are open, and what are they worth?",
+  steps: [
+    {
+      text: "I look at the orders and the stock.",
+      calls: [
+        call("search_orders", "Ada", 1200),
+        call("stock_level", "A-1", 500),
+        call("stock_level", "A-9", 800),
+        call("exchange_rate", "EUR", 2600)
+      ]
+    },
+    { calls: [{ name: "code_mode", arguments: { code: both } }] },
+    {
+      text: "Three orders are open, worth 412 pounds.\nArticle A-9 is unknown, and the rate of the euro came too late."
+    }
+  ],
+  /** Milliseconds that a recording of it may take. */
+  mostMs: 30_000
+}
+
 /** Gives a folder with the tools in `tools.mjs`, and a home, to a function; takes it away afterwards. */
-export const withDemo = <A>(use: (folder: string, env: NodeJS.ProcessEnv) => A): A => {
+export const withDemo = async <A>(use: (folder: string, env: NodeJS.ProcessEnv) => A): Promise<Awaited<A>> => {
   const folder = mkdtempSync(join(tmpdir(), "magi-demo-"))
   try {
     writeFileSync(join(folder, "tools.mjs"), tools)
-    return use(folder, { ...process.env, MC_HOME: join(folder, "home") })
+    return await use(folder, { ...process.env, MC_HOME: join(folder, "home") })
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
 /** The output of `magi-code run --json`. */
-export const runDemo = (): string =>
+export const runDemo = (): Promise<string> =>
   withDemo((cwd, env) => {
     const args = [cli, "run", "--json", "--tools", "tools.mjs", prompt]
     const { status, stderr, stdout } = spawnSync(process.execPath, args, {

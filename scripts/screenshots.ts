@@ -15,7 +15,7 @@ import { runDemo } from "./demo.ts"
 const folder = resolve(process.argv[2] ?? "dist/screenshots")
 mkdirSync(folder, { recursive: true })
 const pages = [
-  ["trace", htmlPage(fromRunFile("run.jsonl", runDemo()))],
+  ["trace", htmlPage(fromRunFile("run.jsonl", await runDemo()))],
   ["many", htmlPage(manyCalls(1_000))]
 ] as const
 
