@@ -22,6 +22,7 @@ import {
   bundled,
   driver,
   freshHome,
+  furnishing,
   outcome,
   started,
   turn,
@@ -59,7 +60,7 @@ const row = (callKey: string): CallTimeline => ({
 const place = (home: string) => ({ home, workspace: WORKSPACE })
 
 /** `root` with two turns of run r1, `task` delegated from that run, `other` apart, `elsewhere` in another workspace. */
-const furnished = (home: string) =>
+const furnished = furnishing((home) =>
   withStore(home, (store) =>
     Effect.gen(function* () {
       const root = yield* store.create({ sessionId: "root", workspace: WORKSPACE })
@@ -76,6 +77,7 @@ const furnished = (home: string) =>
       yield* elsewhere.append([{ ...user("old", "r3"), createdAt: "2020-01-01T00:00:00.000Z" }])
     })
   )
+)
 
 const stored = (home: string): ReadonlyArray<string> => readdirSync(join(home, "sessions")).sort()
 

@@ -1,9 +1,10 @@
 /** Nothing that was acknowledged is ever lost. base-protocol section 5, required appends. */
+import { existsSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
 import type { SessionRecord } from "../../src/store/SessionRecord.ts"
 import { verify } from "../../src/store/Verify.ts"
-import { assistant, bundled, driver, freshHome, outcome, started, user, withSession } from "./support.ts"
+import { assistant, bundled, driver, freshHome, outcome, started, user, WORKSPACE, withStore } from "./support.ts"
 
 /** A turn as the runner appends it, calls in parallel and one inside the other. */
 const script = (): ReadonlyArray<ReadonlyArray<SessionRecord>> => [
@@ -21,34 +22,49 @@ const script = (): ReadonlyArray<ReadonlyArray<SessionRecord>> => [
   [assistant("done")]
 ]
 
+/** A session of a process that was killed: what was asked of it, and how much of that it had acknowledged. */
+interface Left {
+  readonly id: string
+  readonly acknowledged: ReadonlyArray<SessionRecord>
+  readonly sent: ReadonlyArray<SessionRecord>
+}
+
 /** What must hold after any death: `acknowledged` is there and first, one outcome a call, and reopening changes nothing. */
-const checkAfterDeath = (
-  home: string,
-  acknowledged: ReadonlyArray<SessionRecord>,
-  sent: ReadonlyArray<SessionRecord>
-) =>
+const checkAfterDeath = (home: string, left: ReadonlyArray<Left>) =>
   Effect.gen(function* () {
-    const read = withSession(home, "s", (session) => Effect.all([session.revision, session.records]))
-    // The file may not exist where nothing was acknowledged.
-    const found = yield* Effect.option(read)
-    if (found._tag === "None") {
-      assert.strictEqual(acknowledged.length, 0)
-      return
-    }
-    const [revision, records] = found.value
-    const recovered = records.findIndex((record) => record.kind === "call_outcome" && record.status === "unknown")
-    const own = recovered === -1 ? records : records.slice(0, recovered)
-    assert.isAtLeast(own.length, acknowledged.length)
-    assert.deepStrictEqual(own, sent.slice(0, own.length))
-    const calls = records.flatMap((record) =>
-      record.kind === "assistant" ? record.calls.map((call) => call.callKey) : []
+    const opened = withStore(home, (store) =>
+      Effect.forEach(left, ({ id }) =>
+        store.open({ sessionId: id, workspace: WORKSPACE }).pipe(
+          Effect.flatMap((session) => Effect.all([session.revision, session.records])),
+          Effect.scoped,
+          Effect.option
+        )
+      )
     )
-    const starts = records.flatMap((record) => (record.kind === "call_started" ? [record.callKey] : []))
-    const ends = records.flatMap((record) => (record.kind === "call_outcome" ? [record.callKey] : []))
-    assert.strictEqual(new Set(ends).size, ends.length)
-    assert.deepStrictEqual(new Set(ends), new Set([...calls, ...starts]))
-    assert.deepStrictEqual(yield* read, [revision, records])
-    const reports = yield* verify(home)
+    const found = yield* opened
+    for (const [at, { acknowledged, id, sent }] of left.entries()) {
+      const one = found[at]
+      // The file may not exist where nothing was acknowledged.
+      if (one === undefined || one._tag === "None") {
+        assert.strictEqual(acknowledged.length, 0, id)
+        continue
+      }
+      const [, records] = one.value
+      const recovered = records.findIndex((record) => record.kind === "call_outcome" && record.status === "unknown")
+      const own = recovered === -1 ? records : records.slice(0, recovered)
+      assert.isAtLeast(own.length, acknowledged.length, id)
+      assert.deepStrictEqual(own, sent.slice(0, own.length), id)
+      const calls = records.flatMap((record) =>
+        record.kind === "assistant" ? record.calls.map((call) => call.callKey) : []
+      )
+      const starts = records.flatMap((record) => (record.kind === "call_started" ? [record.callKey] : []))
+      const ends = records.flatMap((record) => (record.kind === "call_outcome" ? [record.callKey] : []))
+      assert.strictEqual(new Set(ends).size, ends.length, id)
+      assert.deepStrictEqual(new Set(ends), new Set([...calls, ...starts]), id)
+    }
+    assert.deepStrictEqual(yield* opened, found)
+    // Nor its home, where the process died before it was asked for anything.
+    const reports = existsSync(home) ? yield* verify(home) : []
     assert.deepStrictEqual(
       reports.flatMap((report) => report.problems),
       []
@@ -60,26 +76,22 @@ describe("kill -9", () => {
     "after each append of a turn: what was acknowledged is there, recovered once",
     () =>
       Effect.gen(function* () {
-        const folder = yield* bundled
         const steps = script()
-        yield* Effect.forEach(
-          steps.map((_, at) => at),
-          (at) =>
-            Effect.scoped(
-              Effect.gen(function* () {
-                const home = yield* freshHome
-                const child = yield* driver(folder, home)
-                yield* child.ask({ op: "create", id: "s" })
-                for (const records of steps.slice(0, at + 1)) {
-                  assert.isTrue((yield* child.ask({ op: "append", id: "s", records })).ok)
-                }
-                yield* child.kill
-                const acknowledged = steps.slice(0, at + 1).flat()
-                yield* checkAfterDeath(home, acknowledged, acknowledged)
-              })
-            ),
-          { concurrency: 2, discard: true }
-        )
+        const home = yield* freshHome
+        const child = yield* driver(yield* bundled, home)
+        // One death ends a session after each of the steps.
+        const left = steps.map((_, at) => {
+          const acknowledged = steps.slice(0, at + 1).flat()
+          return { id: `s${at}`, acknowledged, sent: acknowledged }
+        })
+        for (const [at, { id }] of left.entries()) {
+          yield* child.ask({ op: "create", id })
+          for (const records of steps.slice(0, at + 1)) {
+            assert.isTrue((yield* child.ask({ op: "append", id, records })).ok)
+          }
+        }
+        yield* child.kill
+        yield* checkAfterDeath(home, left)
       }),
     60_000
   )
@@ -90,37 +102,33 @@ describe("kill -9", () => {
       Effect.gen(function* () {
         const folder = yield* bundled
         const steps = script()
-        const flat = steps.flat()
-        for (let round = 0; round < 10; round++) {
-          yield* Effect.scoped(
-            Effect.gen(function* () {
-              const home = yield* freshHome
-              const child = yield* driver(folder, home)
-              yield* child.ask({ op: "create", id: "s" })
-              // Everything is sent at once, and the end comes at some moment of it.
-              const answers: Array<boolean> = []
-              const asked = yield* Effect.forkChild(
-                Effect.forEach(steps, (records) =>
-                  Effect.map(child.ask({ op: "append", id: "s", records }), ({ ok }) => answers.push(ok))
-                ),
-                { startImmediately: true }
-              )
-              const deaths = Math.floor(Math.random() * steps.length)
-              yield* Effect.repeat(
-                Effect.sync(() => answers.length >= deaths),
-                {
-                  until: (enough) => enough,
-                  schedule: Schedule.spaced("1 millis")
-                }
-              )
-              yield* child.kill
-              asked.interruptUnsafe()
-              assert.isTrue(answers.every((ok) => ok))
-              const acknowledged = steps.slice(0, answers.length).flat()
-              yield* checkAfterDeath(home, acknowledged, flat)
-            })
+        const last = steps.length - 1
+        // Before the first answer, after the last but one, and between.
+        const deaths = [0, 1, 3, 5, 8, last]
+        const die = Effect.fnUntraced(function* (after: number) {
+          const home = yield* freshHome
+          const child = yield* driver(folder, home)
+          yield* child.ask({ op: "create", id: "s" })
+          // Everything is sent at once, and the end comes at some moment of it.
+          const answers: Array<boolean> = []
+          const asked = yield* Effect.forkChild(
+            Effect.forEach(steps, (records) =>
+              Effect.map(child.ask({ op: "append", id: "s", records }), ({ ok }) => answers.push(ok))
+            ),
+            { startImmediately: true }
           )
-        }
+          yield* Effect.repeat(
+            Effect.sync(() => answers.length >= after),
+            { until: (enough) => enough, schedule: Schedule.spaced("1 millis") }
+          )
+          yield* child.kill
+          asked.interruptUnsafe()
+          assert.isTrue(answers.every((ok) => ok))
+          yield* checkAfterDeath(home, [
+            { id: "s", acknowledged: steps.slice(0, answers.length).flat(), sent: steps.flat() }
+          ])
+        })
+        yield* Effect.forEach(deaths, (after) => Effect.scoped(die(after)), { concurrency: 2, discard: true })
       }),
     60_000
   )
@@ -144,7 +152,7 @@ describe("kill -9", () => {
           yield* Effect.sleep(round * 2)
           yield* child.kill
         }
-        yield* checkAfterDeath(home, records, records)
+        yield* checkAfterDeath(home, [{ id: "s", acknowledged: records, sent: records }])
       }),
     60_000
   )

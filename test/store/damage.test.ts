@@ -25,6 +25,7 @@ import {
   bundled,
   driver,
   freshHome,
+  furnishing,
   giveAway,
   nobody,
   temporary,
@@ -38,7 +39,7 @@ import {
 const file = (home: string, id = "s"): string => join(home, "sessions", `${id}.db`)
 
 /** A home with the sessions `s` and `t` of some turns each; gives the records of `s`. */
-const furnished = (home: string) =>
+const furnished = furnishing((home) =>
   withStore(home, (store) =>
     Effect.gen(function* () {
       const records: Array<SessionRecord> = []
@@ -53,6 +54,7 @@ const furnished = (home: string) =>
       return records
     })
   )
+)
 
 /** What opening `s` says, in a store in which `t` can be used before and after. */
 const opening = (home: string) =>
@@ -217,7 +219,7 @@ describe("a session's file", () => {
     () =>
       Effect.gen(function* () {
         const folder = yield* bundled
-        for (const spoil of [
+        const spoilings = [
           (path: string) => rmSync(path),
           (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 20_000)),
           (path: string) => {
@@ -225,7 +227,8 @@ describe("a session's file", () => {
             bytes[bytes.length - 5000] = (bytes[bytes.length - 5000] ?? 0) ^ 1
             writeFileSync(path, bytes)
           }
-        ]) {
+        ]
+        const lost = Effect.fnUntraced(function* (spoil: (path: string) => void) {
           const home = yield* freshHome
           yield* furnished(home)
           const holder = yield* driver(folder, home)
@@ -244,18 +247,18 @@ describe("a session's file", () => {
           }
           for (const rest of ["", "-wal", "-shm"]) rmSync(join(home, `sessions-index-1.db${rest}`), { force: true })
           yield* withSession(home, "s", (session) => session.append([user("accepted as it is")]))
-        }
+        })
+        yield* Effect.forEach(spoilings, lost, { concurrency: "unbounded", discard: true })
       }),
     60_000
   )
 
   it.live("that this user may not write, in a folder that may not be written: read-only, nothing changed", () =>
     Effect.gen(function* () {
-      const folder = yield* bundled
-      chmodSync(join(folder, ".."), 0o755)
-      execFileSync("chmod", ["-R", "a+rX", folder])
       const outer = yield* temporary
-      chmodSync(outer, 0o755)
+      const folder = join(outer, "programs")
+      execFileSync("cp", ["-r", yield* bundled, folder])
+      execFileSync("chmod", ["-R", "a+rX", outer])
       const home = join(outer, "home")
       mkdirSync(home, { mode: 0o700 })
       giveAway(home)
@@ -333,7 +336,7 @@ describe("a disk that does not take a write", () => {
     Effect.gen(function* () {
       const folder = yield* bundled
       const home = yield* freshHome
-      const limited = join(folder, "limited.sh")
+      const limited = join(yield* temporary, "limited.sh")
       // 512-byte blocks: a session's log may not grow beyond 300 KiB.
       writeFileSync(limited, `ulimit -f 600; exec "${process.execPath}" "${join(folder, "driver.mjs")}" "$1" 0\n`)
       const child = yield* driver(folder, home, { command: "sh", script: limited })
@@ -410,7 +413,9 @@ describe("MC_HOME", () => {
       assert.include(append.message, "not a folder")
       rmSync(home)
       mkdirSync(join(home, "sessions"), { recursive: true, mode: 0o755 })
-      yield* furnished(home)
+      yield* withStore(home, (store) =>
+        Effect.flatMap(store.create({ sessionId: "s", workspace: WORKSPACE }), (session) => session.append([user("x")]))
+      )
       assert.strictEqual(statSync(join(home, "sessions")).mode & 0o777, 0o700)
     })
   )

@@ -1,12 +1,14 @@
 /** What the store's tests share: homes, records, the store as a layer, and processes that hold sessions. */
-import { type ChildProcess, spawn } from "node:child_process"
-import { chownSync, mkdtempSync, rmSync } from "node:fs"
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { afterAll } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
-import { build } from "esbuild"
+import { type BuildOptions, build } from "esbuild"
 import { type SessionHandle, SessionStore } from "../../src/store/SessionStore.ts"
 import { SqliteSessionStore } from "../../src/store/SqliteSessionStore.ts"
 import type { Command } from "./children/driver.ts"
@@ -26,14 +28,88 @@ export const freshHome: Effect.Effect<string, never, Scope.Scope> = Effect.map(t
   join(folder, "home")
 )
 
-/** Runs with a store of its own, which is closed at the end: what a process is to its home. */
+/** Makes what many tests share when the first of them asks, and once. */
+const once = <A, E>(make: Effect.Effect<A, E>): Effect.Effect<A, E> => Effect.runSync(Effect.cached(make))
+
+/**
+ * Fills a home that does not exist yet as `furnish` would, and gives what it gave. It works once for all tests of the file
+ * that calls this; they get copies, with the same modes.
+ */
+export const furnishing = <A, E>(
+  furnish: (home: string) => Effect.Effect<A, E>
+): ((home: string) => Effect.Effect<A, E>) => {
+  const folder = mkdtempSync(join(tmpdir(), "magi-store-"))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const original = join(folder, "home")
+  const made = once(Effect.suspend(() => furnish(original)))
+  return (home) => Effect.tap(made, () => Effect.sync(() => execFileSync("cp", ["-a", original, home])))
+}
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
+/** Where bundles are kept from run to run, each under the hash of what is in it. */
+const cache = source("../../node_modules/.cache/magi-code-store-tests")
+
+/**
+ * The processes of the tests, bundled as the product is, so that they start fast and find the worker as it does: the folder
+ * of `driver.mjs`, `turns.mjs` and `workers/`. Nothing in it is changed.
+ */
+export const bundled: Effect.Effect<string> = once(
+  Effect.promise(async () => {
+    const options: BuildOptions = {
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node22",
+      logLevel: "silent",
+      outdir: cache
+    }
+    const bundle = (entryPoints: Record<string, string>, ending: string) =>
+      build({ ...options, write: false, entryPoints, outExtension: { ".js": ending } })
+    const built = await Promise.all([
+      bundle({ driver: source("./children/driver.ts"), turns: source("./children/turns.ts") }, ".mjs"),
+      bundle({ "workers/storeWorker": source("../../src/store/storeWorker.ts") }, ".js")
+    ])
+    const files = built.flatMap(({ outputFiles }) => outputFiles ?? [])
+    const hash = createHash("sha256")
+    for (const { contents, path } of files) hash.update(`${path}\n`).update(contents)
+    const folder = join(cache, hash.digest("hex").slice(0, 32))
+    if (existsSync(folder)) return folder
+    mkdirSync(cache, { recursive: true })
+    const fresh = mkdtempSync(join(cache, "new-"))
+    for (const { contents, path } of files) {
+      const target = join(fresh, relative(cache, path))
+      mkdirSync(dirname(target), { recursive: true })
+      writeFileSync(target, contents)
+    }
+    try {
+      renameSync(fresh, folder)
+    } catch {
+      // Another run was faster with the same.
+      rmSync(fresh, { recursive: true, force: true })
+    }
+    return folder
+  })
+)
+
+/**
+ * Runs with a store of its own, which is closed at the end: what a process is to its home. Its worker is the bundled one,
+ * as in the product, where it starts in a fraction of the time that its source takes.
+ */
 export const withStore = <A, E>(
   home: string,
   use: (store: SessionStore["Service"]) => Effect.Effect<A, E, Scope.Scope>,
   worker?: URL
 ): Effect.Effect<A, E> =>
-  Effect.scoped(Effect.flatMap(SessionStore, use)).pipe(
-    Effect.provide(SqliteSessionStore.layer({ home, ...(worker === undefined ? {} : { worker }) }))
+  Effect.flatMap(bundled, (folder) =>
+    Effect.scoped(Effect.flatMap(SessionStore, use)).pipe(
+      Effect.provide(
+        SqliteSessionStore.layer({
+          home,
+          worker: worker ?? pathToFileURL(join(folder, "workers", "storeWorker.js"))
+        })
+      )
+    )
   )
 
 /** Runs with one session of a home, opened in a store of its own. */
@@ -66,23 +142,6 @@ const exited = (child: ChildProcess): Promise<number | null> =>
   child.exitCode !== null || child.signalCode !== null
     ? Promise.resolve(child.exitCode)
     : new Promise((resolve) => child.once("exit", resolve))
-
-/** Bundles the processes of the tests as the product is bundled, so that they start fast and find the worker as it does. */
-export const bundled: Effect.Effect<string, never, Scope.Scope> = Effect.gen(function* () {
-  const folder = yield* temporary
-  const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-  const options = { bundle: true, platform: "node", format: "esm", target: "node22", logLevel: "silent" } as const
-  const entryPoints = [source("./children/driver.ts"), source("./children/turns.ts")]
-  yield* Effect.promise(async () => {
-    await build({ ...options, entryPoints, outdir: folder, outExtension: { ".js": ".mjs" } })
-    await build({
-      ...options,
-      entryPoints: [source("../../src/store/storeWorker.ts")],
-      outfile: join(folder, "workers", "storeWorker.js")
-    })
-  })
-  return folder
-})
 
 export const driver = (
   folder: string,
