@@ -17,6 +17,8 @@ export interface ScriptOptions {
   readonly toolLimits?: Partial<Record<keyof typeof ClientToolLimits, number>>
   /** Methods that are not answered by themselves. */
   readonly silent?: ReadonlyArray<string>
+  /** What methods are answered with, beside or in place of the usual; a string is the code of an error. */
+  readonly answers?: Readonly<Record<string, object | string>>
   /** Do not read at all after this many requests. */
   readonly readAtMost?: number
 }
@@ -65,6 +67,8 @@ export const make = (options: ScriptOptions = {}): Effect.Effect<ScriptedAgent, 
       Effect.ignore(agent.write(typeof bytes === "string" ? encoder.encode(bytes) : bytes))
     const send = (frame: object) => raw(`${JSON.stringify(frame)}\n`)
     const answer = (id: string, result: object = { accepted: true }) => send({ version: 1, id, result })
+    const fail = (id: string | null, code: string, message = "refused by the test") =>
+      send({ version: 1, id, error: { code, message } })
     const limits = { ...ClientToolLimits, ...options.toolLimits }
     const defaults: Record<string, () => object> = {
       initialize: () => ({
@@ -91,8 +95,10 @@ export const make = (options: ScriptOptions = {}): Effect.Effect<ScriptedAgent, 
         seen.push(request)
         if (request.method === "initialize") tools = request.params.client_tools ?? []
         yield* Effect.flatMap(queueOf(request.method), (queue) => Queue.offer(queue, request))
-        const reply = defaults[request.method]
-        if (reply !== undefined && options.silent?.includes(request.method) !== true) yield* answer(request.id, reply())
+        if (options.silent?.includes(request.method) === true) return
+        const reply = options.answers?.[request.method] ?? defaults[request.method]?.()
+        if (typeof reply === "string") yield* fail(request.id, reply)
+        else if (reply !== undefined) yield* answer(request.id, reply)
       })
     const splitter = new FrameReader(Limits.input_frame_bytes)
     const read = Effect.gen(function* () {
@@ -125,7 +131,7 @@ export const make = (options: ScriptOptions = {}): Effect.Effect<ScriptedAgent, 
       take: (method) => Effect.flatMap(queueOf(method), Queue.take),
       results: () => seen.filter((one) => one.method === "client.tool.result").map((one) => one.params),
       answer,
-      fail: (id, code, message = "refused by the test") => send({ version: 1, id, error: { code, message } }),
+      fail,
       event,
       call: (callId, name, args = {}, more = {}) =>
         event("client.tool.call", { ...ofCall(callId), name, arguments: args, timeout_ms: 30_000, ...more }),
