@@ -7,8 +7,10 @@ import { WorkerLink } from "./WorkerLink.ts"
 
 /** How long a closing waits for a file to be closed, or for the whole worker to finish what it is doing. */
 const CLOSE_MS = 400
-/** How long the end of the worker itself may take after that. */
+/** How long the end of the worker itself may take after that, where the disk did not answer. */
 const TERMINATE_MS = 200
+/** And where it did: the worker has closed every file, and waits for nothing but its turn on a busy machine. */
+const TERMINATE_IDLE_MS = 800
 
 export interface StoreThread {
   /** The running worker: a new one if there is none yet, or if the last one died. */
@@ -60,12 +62,15 @@ const end = (link: WorkerLink): Effect.Effect<void> =>
     yield* release(link, { op: "stop" })
     const done = yield* bounded(
       Effect.promise(() => link.terminate()),
-      TERMINATE_MS
+      link.stalled ? TERMINATE_MS : TERMINATE_IDLE_MS
     )
-    if (!done) yield* Effect.logWarning("the store's worker did not end in time: the disk does not answer")
+    if (!done) yield* Effect.logWarning("the store's worker did not end in time")
   })
 
-/** The worker of one home. Closing the scope ends it: within 400 ms if the disk answers, and within 600 ms if not. */
+/**
+ * The worker of one home. Closing the scope ends it: at once if the disk answers (on a machine that is too busy, within
+ * 1200 ms), and within 600 ms if it does not.
+ */
 export const makeStoreThread = (options: {
   readonly home: string
   readonly worker: URL

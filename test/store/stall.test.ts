@@ -5,7 +5,7 @@
 import { rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Logger, Scope } from "effect"
 import { bundled, driver, freshHome, turn, user, WORKSPACE, withSession, withStore } from "./support.ts"
 
 const held = new URL("./children/heldWorker.ts", import.meta.url)
@@ -109,6 +109,26 @@ describe("a stalled store", () => {
           Effect.map(session.records, (records) => assert.isAtLeast(records.length, 5))
         )
       }
+    })
+  )
+
+  it.live("a worker that has closed everything is waited for: it is late, but no disk hangs", () =>
+    Effect.gen(function* () {
+      const home = yield* freshHome
+      const late = new URL("./children/lateWorker.ts", import.meta.url)
+      const logged: Array<string> = []
+      const { millis } = yield* timed(
+        withStore(
+          home,
+          (store) =>
+            Effect.flatMap(store.create({ sessionId: "s", workspace: WORKSPACE }), (session) =>
+              session.append([user("one")])
+            ),
+          late
+        )
+      ).pipe(Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))])))
+      assert.isAbove(millis, 500)
+      assert.deepStrictEqual(logged, [])
     })
   )
 
