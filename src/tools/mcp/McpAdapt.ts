@@ -6,6 +6,7 @@
  * content stay as they are. product section 2 (MCP), base-protocol section 7.
  */
 import { isJsonObject, type Json, type JsonObject } from "../../protocol/Json.ts"
+import { textOfContent } from "../../protocol/McpContent.ts"
 
 /** The revision this client asks for. */
 export const PROTOCOL_VERSION = "2025-11-25"
@@ -42,20 +43,6 @@ export const adaptToolList = (result: JsonObject): { readonly result: JsonObject
   return { result: { ...result, tools }, dropped: listed.length - tools.length }
 }
 
-/** What names a block that is not shown. */
-const nameOf = (block: JsonObject): string => {
-  const resource = block["resource"]
-  const name = block["uri"] ?? (isJsonObject(resource) ? resource["uri"] : undefined) ?? block["mimeType"]
-  return typeof name === "string" ? `: ${name.slice(0, 200)}` : ""
-}
-
-const textOf = (block: Json): string => {
-  if (!isJsonObject(block)) return "[block not shown]"
-  if (block["type"] === "text" && typeof block["text"] === "string") return block["text"]
-  const type = typeof block["type"] === "string" ? `${block["type"].slice(0, 40)} ` : ""
-  return `[${type}block not shown${nameOf(block)}]`
-}
-
 /**
  * The result of a call as one text and a value: text blocks joined by LF, other blocks named in their places. The value
  * travels in an object of its own, because any JSON may be one. What is no result at all is left for the client to refuse.
@@ -64,7 +51,7 @@ export const adaptCallResult = (result: JsonObject): JsonObject => {
   const content = result["content"] ?? (Object.hasOwn(result, "structuredContent") ? [] : undefined)
   if (!Array.isArray(content)) return result
   return {
-    content: [{ type: "text", text: content.map(textOf).join("\n") }],
+    content: [{ type: "text", text: textOfContent(content) }],
     ...(Object.hasOwn(result, "structuredContent")
       ? { structuredContent: { value: result["structuredContent"] ?? null } }
       : {}),
