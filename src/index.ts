@@ -33,6 +33,7 @@ export {
 export type { HistoryItem, HistoryText, HistoryTool } from "./client/HistoryParts.ts"
 /** Client tools from what an MCP server lists. */
 export * as McpToolAdapter from "./client/McpToolAdapter.ts"
+export * as McpTools from "./client/McpTools.ts"
 /** Client tools without Effect: objects with a function. */
 export * as PlainTools from "./client/PlainTools.ts"
 export type { Recycled } from "./client/Recycle.ts"
