@@ -4,7 +4,6 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { commands } from "../../src/cli/help/commands.ts"
-import { completions } from "../../src/cli/help/completions.ts"
 import { nearest } from "../../src/cli/help/suggest.ts"
 import { cli } from "../process/support/Built.ts"
 import { folder, magi } from "./support.ts"
@@ -84,13 +83,6 @@ describe("help", () => {
   it("nothing is suggested for a word that is near to none", () => {
     assert.isUndefined(nearest("xylophone", ["run", "check"]))
     assert.strictEqual(nearest("rnu", ["run", "check"]), "run")
-  })
-
-  it("the completions of bash are a script that bash takes, and it completes", () => {
-    const script = `${completions("bash")}\nCOMP_WORDS=(magi-code se); COMP_CWORD=1; _magi_code; echo "\${COMPREPLY[@]}"`
-    const { status, stdout } = spawnSync("bash", ["-c", script], { encoding: "utf8" })
-    assert.strictEqual(status, 0)
-    assert.strictEqual(stdout, "sessions serve\n")
   })
 })
 
