@@ -3,6 +3,7 @@
  * told so. For what is bounded by the 1500 ms of `turn.cancel`, "whatever hangs" (base-protocol section 4).
  */
 import { Effect, Exit, Fiber, Option } from "effect"
+import { exitWithin } from "../platform/Bounded.ts"
 
 /**
  * Runs `work` in a fiber of its own and gives its exit; to be run in an uninterruptible region. Never fails and never ends by
@@ -41,6 +42,6 @@ export const within = <A, R>(
 ): Effect.Effect<Option.Option<A>, never, R> =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkDetach(work, { startImmediately: true })
-    const wait = Effect.timeoutOption(Fiber.join(fiber), Math.max(0, millis))
-    return yield* Fiber.join(yield* Effect.forkDetach(wait, { startImmediately: true }))
+    const exit = yield* exitWithin(fiber, millis)
+    return Option.isNone(exit) ? Option.none() : Option.some(yield* exit.value)
   })

@@ -1,4 +1,5 @@
 /** base-protocol section 4: bounded, "whatever hangs". */
+import { stat } from "node:fs/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -89,6 +90,26 @@ describe("within", () => {
       yield* TestClock.adjust(50)
       yield* Fiber.await(fiber)
       assert.deepStrictEqual(seen, [Option.some("done"), Option.none()])
+    })
+  )
+})
+
+describe("within, after the process was held up", () => {
+  it.live("gives what was done meanwhile, and its failure; nothing where it was not done", () =>
+    Effect.gen(function* () {
+      const held = Effect.sync(() => {
+        for (const until = performance.now() + 200; performance.now() < until; );
+      })
+      const read = Effect.promise(() => stat(import.meta.filename))
+      const given = yield* Effect.forkChild(within(read, 50), { startImmediately: true })
+      const broken = yield* Effect.forkChild(within(Effect.andThen(read, Effect.die("broken")), 50), {
+        startImmediately: true
+      })
+      const late = yield* Effect.forkChild(within(Effect.sleep(1000), 50), { startImmediately: true })
+      yield* held
+      assert.isTrue(Option.isSome(yield* Fiber.join(given)))
+      assert.isTrue(Exit.hasDies(yield* Fiber.await(broken)))
+      assert.isTrue(Option.isNone(yield* Fiber.join(late)))
     })
   )
 })
