@@ -86,18 +86,20 @@ describe.skipIf(!has("zsh") || !hasTmux())("completions for zsh (skipped where t
     writeFileSync(join(cwd, ".zshrc"), 'PS1="> "\nfpath=(~/functions $fpath)\nautoload -Uz compinit\ncompinit -u -D\n')
     await using terminal = await openTerminal(["zsh"], { cwd, env: { HOME: cwd, ZDOTDIR: cwd, LC_ALL: "C.UTF-8" } })
     await terminal.shows(/> ?$/)
-    for (const [typed, shown] of [
-      ["magi-code co", /conformance +-- run the protocol's cases/],
-      ["magi-code run --a", /--approve +-- what to answer/],
-      ["magi-code run --approve ", /all +ask +none/],
-      ["magi-code run --tools my", /magi-code run --tools my\\ tools\.mjs/],
-      ["magi-code run --tools=t", /magi-code run --tools=tools\.ts/],
-      ["magi-code sessions d", /magi-code sessions delete/],
-      ["magi-code conformance -- ech", /magi-code conformance -- echo/]
+    for (const [typed, shown, several] of [
+      ["magi-code co", /conformance +-- run the protocol's cases/, true],
+      ["magi-code run --ag", /magi-code run --agent/, false],
+      ["magi-code run --approve ", /all +ask +none/, true],
+      ["magi-code run --tools my", /magi-code run --tools my\\ tools\.mjs/, false],
+      ["magi-code run --tools=t", /magi-code run --tools=tools\.ts/, false],
+      ["magi-code sessions d", /magi-code sessions delete/, false],
+      ["magi-code conformance -- ech", /magi-code conformance -- echo/, false]
     ] as const) {
       await terminal.keys("C-u")
       await terminal.keys("-l", typed)
       await terminal.keys("Tab")
+      // Where there are several, the second one shows them.
+      if (several) await terminal.keys("Tab")
       await terminal.shows(shown)
       await terminal.keys("C-c", "C-l")
     }
