@@ -12,6 +12,7 @@ import * as Scope from "effect/Scope"
 import { type ClientTools, none } from "../../client/ClientTool.ts"
 import { bounded } from "../../platform/Bounded.ts"
 import { layerWith, parseLevel } from "../../platform/Logging.ts"
+import { traced } from "../../platform/Telemetry.ts"
 import { conversation } from "./conversation.ts"
 import { escapeText } from "./escapeText.ts"
 import * as Interrupts from "./Interrupts.ts"
@@ -47,7 +48,7 @@ export const run = (options: RunOptions, misfit: EffectCopy | undefined): Promis
       return true
     }
   })
-  return Effect.runPromise(Effect.scoped(program(options, misfit, streams)).pipe(Effect.provide(logging)))
+  return Effect.runPromise(traced(Effect.scoped(program(options, misfit, streams))).pipe(Effect.provide(logging)))
 }
 
 const program = Effect.fnUntraced(function* (options: RunOptions, misfit: EffectCopy | undefined, streams: Streams) {
