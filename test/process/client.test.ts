@@ -82,10 +82,10 @@ const handlers = [
   ["a handler that ignores its AbortSignal", "./fixtures/endlessPlain.mjs", "client__ignores_signal"]
 ] as const
 
-// Each of these programs waits nearly all of its time, so they do so side by side.
-describe("a handler that does not end", { concurrent: true, timeout: 30_000 }, () => {
+describe("a handler that does not end", { timeout: 30_000 }, () => {
+  // Each of these programs waits nearly all of its time, so they do so side by side.
   for (const [what, tools, name] of handlers) {
-    it(`${what}: the program ends two seconds after a cancelled run at the latest, and says what it abandoned`, () =>
+    it.concurrent(`${what}: the program ends two seconds after a cancelled run at the latest, and says what it abandoned`, () =>
       withRunner(["--tools", file(tools), script({ calls: [{ name, arguments: {} }] })], async (run) => {
         await run.event("client.tool.call")
         const below = descendants(run.pid)
