@@ -487,8 +487,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     file: BOUNDED,
     mistake: "the work itself is waited for",
-    find: "Effect.timeoutOption(Fiber.await(work), Math.max(0, millis))",
-    replace: "Effect.asSome(Fiber.await(work))",
+    find: "Effect.timeoutOption(Fiber.await(fiber), time)",
+    replace: "Effect.asSome(Fiber.await(fiber))",
     tests: server
   },
   {
