@@ -2,7 +2,7 @@
  * The export itself, loaded when it is configured: the exporters of `effect`, behind a tracer that lets nothing out but what
  * is known to be harmless. docs/security.md: arguments, results and secrets are in no attribute.
  */
-import { Context, Effect, Exit, Layer, Scope, Tracer } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Layer, Scope, Tracer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { OtlpExporter, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { bounded } from "./Bounded.ts"
@@ -58,11 +58,18 @@ export const discreet = (inner: Tracer.Tracer): Tracer.Tracer =>
     }
   })
 
+/** An endpoint alone is enough: `otlp` is the standard's own default, which the layers of `effect` do not have. */
+const withDefaults = (env: Readonly<Record<string, string | undefined>>): Record<string, string> => {
+  const given = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  return { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", ...Object.fromEntries(given) }
+}
+
 const layer = Effect.sync(() => {
   const resource = { serviceName: process.env["OTEL_SERVICE_NAME"] ?? "magi-code", serviceVersion: version }
   return Layer.mergeAll(OtlpTracer.layerFromConfig({ resource }), OtlpMetrics.layerFromConfig({ resource })).pipe(
     Layer.provideMerge(OtlpExporter.layerFlusher),
     Layer.provide(OtlpSerialization.layerJson),
+    Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: withDefaults(process.env) }))),
     Layer.provide(FetchHttpClient.layer)
   )
 }).pipe(Layer.unwrap)
