@@ -11,13 +11,14 @@
  * ```
  *
  * What fails rejects with the tagged errors of `magi-code`: `AgentNotStarted`, `InitializeFailed`, `TransportLost`,
- * `RequestFailed`, `RequestIdsExhausted`, `LimitExceeded`, `ToolRefused`.
+ * `RequestFailed`, `RequestIdsExhausted`, `LimitExceeded`, `ToolRefused`, `RecycleFailed`.
  *
  * @module magi-code/promise
  */
 export type { ApprovalQuestion } from "./Approver.ts"
 export type { HistoryItem, HistoryText, HistoryTool } from "./HistoryParts.ts"
 export type { PlainTool, PlainToolContext } from "./PlainTools.ts"
+export type { Recycled } from "./Recycle.ts"
 export type { TurnOutcome } from "./Turn.ts"
 export type { TurnEvent } from "./TurnEvents.ts"
 
@@ -43,6 +44,7 @@ import type { AgentLink } from "./AgentLink.ts"
 import type { ApprovalQuestion } from "./Approver.ts"
 import type { HistoryItem } from "./HistoryParts.ts"
 import { make as makeTools, type PlainTool } from "./PlainTools.ts"
+import type { Recycled } from "./Recycle.ts"
 import type { PageOf } from "./Sessions.ts"
 import type { TurnOutcome } from "./Turn.ts"
 import type { TurnEvent } from "./TurnEvents.ts"
@@ -53,8 +55,11 @@ export { ownBackend }
 export interface OpenOptions extends Omit<AgentOptions, "tools" | "approver" | "words"> {
   /** The command of the agent; default: the backend of this package. */
   readonly words?: readonly [string, ...ReadonlyArray<string>]
-  /** A link in place of a process, such as a scripted agent's. `words` is then not used. */
-  readonly link?: AgentLink
+  /**
+   * A link in place of a process, such as a scripted agent's; `words` is then not used. A function makes one for each child,
+   * which `recycle` needs.
+   */
+  readonly link?: AgentLink | (() => AgentLink | Promise<AgentLink>)
   /** The tools that the agent may call; at most 32. */
   readonly tools?: ReadonlyArray<PlainTool>
   /** Answers questions of approval; the signal aborts when one is closed. A rejection is a denial. Default: all denied. */
@@ -93,9 +98,17 @@ export interface PromiseAgent extends AsyncDisposable {
   readonly status: () => Promise<StatusResult>
   /** Starts a run in the attached session; one at a time. */
   readonly turn: (prompt: string) => Promise<PromiseTurn>
-  /** Starts a run and waits for its outcome; aborting the signal sends `turn.cancel` and rejects. */
+  /** Starts a run and waits for its outcome; aborting the signal sends `turn.cancel` and rejects, before the turn without one. */
   readonly run: (prompt: string, options?: { readonly signal?: AbortSignal }) => Promise<TurnOutcome>
   /** Ends what runs and the process; again, it does nothing. */
+  /**
+   * Replaces the child by a fresh one in which the attached session is opened again; nothing is sent twice. What is asked
+   * meanwhile waits. Rejects with `RecycleFailed`, such as `run_active` while a run is active.
+   */
+  readonly recycle: () => Promise<Recycled>
+  /** Request ids that the present child still takes; 64 are kept back. */
+  readonly requestIdsLeft: () => Promise<number>
+  /** Ends the agent within two seconds. Idempotent. */
   readonly close: () => Promise<void>
 }
 
@@ -124,6 +137,12 @@ const open = ({ approver, link, tools, words, ...rest }: OpenOptions) =>
               Effect.promise(async (signal) => (await approver(question, signal)) === true)
           })
     }
+    if (typeof link === "function") {
+      return yield* Agent.over(
+        Effect.promise(async () => link()),
+        { ...rest, ...more }
+      )
+    }
     if (link !== undefined) return yield* Agent.over(link, { ...rest, ...more })
     const command = words ?? (yield* ownCommand)
     return yield* Agent.make({ ...rest, ...more, words: command })
@@ -137,7 +156,9 @@ const ownCommand = Effect.suspend(() => {
 })
 
 const facade = (agent: AgentShape, close: () => Promise<void>): PromiseAgent => ({
-  info: agent.info,
+  get info() {
+    return agent.info
+  },
   createSession: () => Effect.runPromise(agent.createSession),
   openSession: (sessionId) => Effect.runPromise(agent.openSession(sessionId)),
   listSessions: (options) => Effect.runPromise(agent.listSessions(options)),
@@ -146,7 +167,10 @@ const facade = (agent: AgentShape, close: () => Promise<void>): PromiseAgent => 
   models: () => Effect.runPromise(agent.models),
   selectModel: (choice) => Effect.runPromise(agent.selectModel(choice)),
   status: () => Effect.runPromise(agent.status),
-  run: (prompt, options) => Effect.runPromise(agent.run(prompt), options),
+  run: async (prompt, options) => {
+    options?.signal?.throwIfAborted()
+    return Effect.runPromise(agent.run(prompt), options)
+  },
   turn: async (prompt) => {
     const scope = Scope.makeUnsafe()
     const dispose = () => Effect.runPromise(Scope.close(scope, Exit.void))
@@ -167,6 +191,8 @@ const facade = (agent: AgentShape, close: () => Promise<void>): PromiseAgent => 
       throw error
     }
   },
+  recycle: () => Effect.runPromise(agent.recycle),
+  requestIdsLeft: () => Effect.runPromise(agent.requestIdsLeft),
   close,
   [Symbol.asyncDispose]: close
 })
