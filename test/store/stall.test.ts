@@ -4,6 +4,7 @@
  */
 import { rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { Worker } from "node:worker_threads"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Logger, Scope } from "effect"
 import { bundled, driver, freshHome, turn, user, WORKSPACE, withSession, withStore } from "./support.ts"
@@ -35,6 +36,23 @@ const longestBlock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.sync(() => clearInterval(timer))
     )
   })
+
+/** A machine that is too busy to end a thread before so many milliseconds are over. */
+const lateTermination = (millis: number) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const terminate = Worker.prototype.terminate
+      Worker.prototype.terminate = async function (this: Worker) {
+        await new Promise((resolve) => setTimeout(resolve, millis))
+        return terminate.call(this)
+      }
+      return terminate
+    }),
+    (terminate) =>
+      Effect.sync(() => {
+        Worker.prototype.terminate = terminate
+      })
+  )
 
 describe("a stalled store", () => {
   it.live("does not block the thread; an append that is waited for can be interrupted, and is made all the same", () =>
@@ -115,16 +133,13 @@ describe("a stalled store", () => {
   it.live("a worker that has closed everything is waited for: it is late, but no disk hangs", () =>
     Effect.gen(function* () {
       const home = yield* freshHome
-      const late = new URL("./children/lateWorker.ts", import.meta.url)
+      yield* lateTermination(500)
       const logged: Array<string> = []
       const { millis } = yield* timed(
-        withStore(
-          home,
-          (store) =>
-            Effect.flatMap(store.create({ sessionId: "s", workspace: WORKSPACE }), (session) =>
-              session.append([user("one")])
-            ),
-          late
+        withStore(home, (store) =>
+          Effect.flatMap(store.create({ sessionId: "s", workspace: WORKSPACE }), (session) =>
+            session.append([user("one")])
+          )
         )
       ).pipe(Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))])))
       assert.isAbove(millis, 500)
