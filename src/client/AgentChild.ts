@@ -154,13 +154,14 @@ export const open = (
         handlers.announce(info.client_tools.limits.pending_calls)
       }
       turns.initialized(info, misfit(info, descriptors))
+      const sessions = Sessions.make(connection, info, turns)
       return {
-        ...Sessions.make(connection, info, turns),
+        ...sessions,
         info,
         turn: turns.turn,
         lost: connection.lost,
         idsLeft: () => connection.requests.left,
-        handover: Handover.make(connection, turns)
+        handover: Handover.make(connection, turns, sessions.opened)
       } satisfies AgentChild
     })
   )

@@ -34,7 +34,8 @@ export interface Handover {
   readonly release: Request<void>
 }
 
-export const make = (connection: Connection, turns: Turns): Handover => {
+/** `opened`: told of a session in the step in which it was opened. */
+export const make = (connection: Connection, turns: Turns, opened: () => void): Handover => {
   const call = <Name extends MethodName>(
     method: Name,
     params: JsonObject,
@@ -62,16 +63,20 @@ export const make = (connection: Connection, turns: Turns): Handover => {
             )
         })
       )
-  const attach = (stored: boolean) => (result: { readonly session_id: string; readonly history_revision: string }) =>
-    turns.attach({ sessionId: result.session_id, revision: result.history_revision, stored })
+  const attach = (result: SessionOpened | SessionCreated) =>
+    turns.attach({ sessionId: result.session_id, revision: result.history_revision, stored: result.durable })
 
   return {
     isOver: turns.isOver,
     over: turns.over,
     attached: turns.attached,
     status: call("status", {}, STATUS_MS, () => {}),
-    create: call("session.create", {}, SESSION_MS, attach(false)),
-    open: (session_id) => call("session.open", { session_id }, SESSION_MS, attach(true)),
+    create: call("session.create", {}, SESSION_MS, attach),
+    open: (session_id) =>
+      call("session.open", { session_id }, SESSION_MS, (result) => {
+        attach(result)
+        opened()
+      }),
     release: Effect.asVoid(call("session.create", {}, SESSION_MS, () => turns.attach(undefined)))
   }
 }

@@ -64,6 +64,8 @@ export interface Sessions {
 /** The methods over one connection; what reads a history goes through all connections of an agent. */
 export interface ChildSessions extends Omit<Sessions, "history"> {
   readonly attached: Effect.Effect<AttachedSession, RequestError>
+  /** A session was opened by another way than `openSession`. */
+  readonly opened: () => void
   readonly readPage: (wanted: HistoryStream.PageWanted) => Request<HistoryStream.PageRead>
 }
 
@@ -87,6 +89,9 @@ export const make = (connection: Connection, info: InitializeResult, turns: Turn
       const session = turns.attached()
       return session === undefined ? Effect.fail(noSession(method)) : Effect.succeed(session)
     })
+  const opened = () => {
+    selection = undefined
+  }
   const status = call("status", {})
   const selected: Request<Selection> = Effect.suspend(() =>
     selection === undefined
@@ -109,11 +114,12 @@ export const make = (connection: Connection, info: InitializeResult, turns: Turn
     openSession: (sessionId) =>
       call("session.open", { session_id: sessionId }, ({ history_revision, session_id }) => {
         turns.attach({ sessionId: session_id, revision: history_revision, stored: true })
-        selection = undefined
+        opened()
       }),
     listSessions: (options) =>
       call("session.list", { ...options?.page, ...(options?.limit === undefined ? {} : { limit: options.limit }) }),
     attached: attached("history.page"),
+    opened,
     readPage: (wanted) =>
       Effect.map(page(wanted), (read) => ({
         page: read,
