@@ -2,15 +2,8 @@
  * Traces and metrics over OTLP, where the standard variables ask for it (`OTEL_EXPORTER_OTLP_ENDPOINT` and its relatives).
  * Nothing of it is loaded otherwise. product section 4 ("OTLP when configured"); docs/operations.md, Traces and metrics.
  */
-import { Context, Effect, Layer } from "effect"
-
-/** What may be spent on sending the rest: inside closing, where it runs beside nothing else. */
-export const FLUSH_MS = 300
-
-/** Sends what was gathered, in at most `FLUSH_MS`; nothing where no export is configured. */
-export const TelemetryFlush = Context.Reference<Effect.Effect<void>>("magi-code/platform/TelemetryFlush", {
-  defaultValue: () => Effect.void
-})
+import { Effect, Layer } from "effect"
+import { FLUSH_MS, TelemetryFlush } from "./TelemetryFlush.ts"
 
 const endpoints = ["", "TRACES_", "METRICS_"].map((signal) => `OTEL_EXPORTER_OTLP_${signal}ENDPOINT`)
 

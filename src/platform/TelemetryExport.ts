@@ -6,7 +6,7 @@ import { ConfigProvider, Context, Effect, Exit, Layer, Scope, Tracer } from "eff
 import { FetchHttpClient } from "effect/http"
 import { OtlpExporter, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { bounded } from "./Bounded.ts"
-import { FLUSH_MS, TelemetryFlush } from "./Telemetry.ts"
+import { FLUSH_MS, TelemetryFlush } from "./TelemetryFlush.ts"
 import { version } from "./Version.ts"
 
 /** Attributes that leave the process; they are ids, names and words of our own. Any other (a URL, a prompt) stays. */
