@@ -94,6 +94,12 @@ export const oneCall = (b: Backend, args: Json = {}): Failing<Call> =>
     event === undefined ? fail("no call") : Effect.succeed(event)
   )
 
+/** Starts a turn that calls `client__a` twice and then shows the results; gives both pending calls. */
+export const twoCalls = (b: Backend): Failing<readonly [Call, Call]> =>
+  Effect.flatMap(callAll(b, [["client__a"], ["client__a"]]), ([first, second]) =>
+    first === undefined || second === undefined ? fail("not two calls") : Effect.succeed([first, second] as const)
+  )
+
 /** The run must complete; gives what the model saw. */
 export const completed = (b: Backend, waiting?: Waiting): Failing<ReadonlyArray<ModelResult>> =>
   Effect.gen(function* () {

@@ -30,12 +30,13 @@
  */
 import type { Case } from "../Case.ts"
 import { calls } from "./calls.ts"
+import { cancel } from "./cancel.ts"
 import { envelope } from "./envelope.ts"
 import { framing } from "./framing.ts"
 import { lifecycle } from "./lifecycle.ts"
 import { sessions } from "./sessions.ts"
 
-export const allCases: ReadonlyArray<Case> = [...calls, ...envelope, ...framing, ...lifecycle, ...sessions]
+export const allCases: ReadonlyArray<Case> = [...calls, ...cancel, ...envelope, ...framing, ...lifecycle, ...sessions]
 
 /** The cases with this word in their id or in the name of a page they cite; all of them for the empty word. */
 export const casesMatching = (word: string): ReadonlyArray<Case> =>
