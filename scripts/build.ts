@@ -93,7 +93,8 @@ await build({
   ...shared,
   plugins: [deepImports],
   splitting: true,
-  packages: "external",
+  // One copy of effect for a tools file and its runner; tsx finds its own files; ripgrep is a program.
+  external: ["effect", "effect/*", "tsx", "tsx/*", "@vscode/ripgrep"],
   entryPoints: { main: at("src/cli/main.ts") },
   chunkNames: "commands/[name]-[hash]",
   outdir: at("dist")

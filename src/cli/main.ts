@@ -92,7 +92,7 @@ const print = (text: string): number => {
 }
 
 const unknown = (name: string): number => {
-  const names = [...commands.map((one) => one.name), "--help", "--version"]
+  const names = [...commands.map((one) => one.name), "help", "--help", "--version"]
   const what = name.startsWith("-") ? "option" : "command"
   return usage("magi-code", `unknown ${what} ${name}${didYouMean(name, names)}`, "magi-code")
 }

@@ -35,10 +35,11 @@ export interface ArgumentsCompiler {
 
 /** Loads the engines; they are not needed before there is a tool. */
 export const makeCompiler: Effect.Effect<ArgumentsCompiler> = Effect.gen(function* () {
-  const [{ Ajv2020 }, patterns] = yield* Effect.promise(() =>
+  // By its default export: bundled, a package in CommonJS has no other.
+  const [{ default: ajv }, patterns] = yield* Effect.promise(() =>
     Promise.all([import("ajv/dist/2020.js"), import("./Pattern.ts")])
   )
-  return { compile: (schema) => compileWith(Ajv2020, patterns.compile, schema) }
+  return { compile: (schema) => compileWith(ajv.Ajv2020, patterns.compile, schema) }
 })
 
 type CompilePattern = (source: string) => Result.Result<Pattern, string>

@@ -30,6 +30,7 @@ describe("help", () => {
   it("wrong usage is exit code 2 and one line, with what was meant", () => {
     for (const [args, meant] of [
       [["sesions"], "did you mean sessions?"],
+      [["hlep"], "did you mean help?"],
       [["--versoin"], "did you mean --version?"],
       [["trace", "a", "--htlm", "b"], "did you mean --html?"],
       [["sessions", "delte", "a"], "did you mean delete?"],

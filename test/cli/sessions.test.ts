@@ -46,6 +46,12 @@ describe("sessions", () => {
         assert.match(asked.stderr, /^magi-code sessions: [^\n]*--yes[^\n]*\n$/)
         assert.isTrue(existsSync(join(home, "sessions", "s1.db")))
 
+        assert.match(
+          run("sessions", "show", "gone").stderr,
+          /^magi-code sessions: no session of this id is stored; magi-code sessions lists [^\n]*\n$/
+        )
+        assert.match(run("trace", "gone").stderr, /^magi-code trace: there is no file gone, and no session [^\n]*\n$/)
+
         const gone = run("sessions", "delete", "gone")
         assert.deepStrictEqual([gone.status, gone.stdout], [1, ""])
         assert.match(gone.stderr, /^magi-code sessions: gone was not deleted: [^\n]*no session[^\n]*\n$/)

@@ -1,6 +1,7 @@
 /** Runs a command's effect; a typed failure becomes one line for a person. Ctrl-C interrupts it: its scopes close. */
 import { Cause, Effect, Exit, Result } from "effect"
 import { CommandFailed, Interrupted } from "./errors.ts"
+import { withHint } from "./hints.ts"
 
 export const runEffect = async <A, E extends { readonly message: string }>(effect: Effect.Effect<A, E>): Promise<A> => {
   const abort = new AbortController()
@@ -12,7 +13,11 @@ export const runEffect = async <A, E extends { readonly message: string }>(effec
     if (Exit.isSuccess(exit)) return exit.value
     if (abort.signal.aborted) throw new Interrupted("interrupted")
     const failure = Cause.findError(exit.cause)
-    if (Result.isSuccess(failure)) throw new CommandFailed(failure.success.message, { cause: failure.success })
+    if (Result.isSuccess(failure)) {
+      const { success } = failure
+      const code = "kind" in success && typeof success.kind === "string" ? success.kind : undefined
+      throw new CommandFailed(withHint(success.message, code), { cause: success })
+    }
     throw Cause.squash(exit.cause)
   } finally {
     process.off("SIGINT", stop)

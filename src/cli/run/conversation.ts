@@ -5,6 +5,7 @@ import * as Stream from "effect/Stream"
 import { Agent } from "../../client/Agent.ts"
 import type { ClientTools } from "../../client/ClientTool.ts"
 import { ownBackend } from "../../platform/OwnBackend.ts"
+import { withHint } from "../help/hints.ts"
 import { makeApprover } from "./askApproval.ts"
 import { isDebug } from "./Options.ts"
 import { type Progress, tellEnd, tellFailure } from "./Progress.ts"
@@ -43,7 +44,9 @@ export const conversation = (progress: Progress, tools: ClientTools, prompt: str
     Effect.catch(talk, (error) =>
       Effect.sync(() =>
         tellFailure(progress, error._tag, error.message, () =>
-          error._tag === "TransportLost" ? report.lost(error) : report.error(error.message)
+          error._tag === "TransportLost"
+            ? report.lost(error)
+            : report.error(withHint(error.message, "code" in error ? error.code : undefined))
         )
       )
     )

@@ -42,7 +42,12 @@ const read = async (subject: string): Promise<Trace> => {
     }
   }
   if (!isId(subject)) throw new CommandFailed(`${plain(subject)} is neither a file nor the id of a session`)
-  return fromStore(await runEffect(exportSession(placeOf(process.env), subject)))
+  try {
+    return fromStore(await runEffect(exportSession(placeOf(process.env), subject)))
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error
+    throw new CommandFailed(`there is no file ${plain(subject)}, and ${error.message}`, { cause: error.cause })
+  }
 }
 
 export const trace = async (args: Args): Promise<number> => {
