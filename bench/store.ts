@@ -177,8 +177,8 @@ const summary = (rounds: ReadonlyArray<Measured>) => {
 const compare = (load: Load, store: Append, log: Append, descriptor: number) =>
   Effect.gen(function* () {
     const rounds: { readonly [Way in "store" | "log" | "plain"]: Array<Measured> } = { store: [], log: [], plain: [] }
-    yield* drive(load, store, MILLIS / 2)
-    yield* drive(load, log, MILLIS / 2)
+    yield* drive(load, store, MILLIS)
+    yield* drive(load, log, MILLIS)
     for (let round = 0; round < ROUNDS; round++) {
       rounds.plain.push(plainWrites(load, descriptor, MILLIS / 4))
       rounds.log.push(yield* drive(load, log, MILLIS))
@@ -204,6 +204,9 @@ const main = Effect.gen(function* () {
   )
   const descriptor = openSync(join(folder, "plain"), "a")
   yield* Effect.addFinalizer(() => Effect.sync(() => closeSync(descriptor)))
+  // Code that has run a few hundred times only is slow, and more of it is the store's.
+  const warm: Load = { name: "", concurrency: 4, steps: turnSteps }
+  for (const way of [append, log.append]) yield* drive(warm, way, 4 * MILLIS)
   return yield* Effect.forEach(loads, (load) => compare(load, append, log.append, descriptor))
 })
 

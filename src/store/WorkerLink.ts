@@ -14,7 +14,7 @@ const MAX_WAITING_SIZE = 67_108_864
 
 /**
  * So many requests go on their way before the turn that makes them is over: the worker writes them while more are encoded,
- * and commits them with the rest.
+ * and commits them with the rest. Each further message of the turn takes twice as many, since a message costs too.
  */
 const EARLY = 8
 
@@ -38,6 +38,7 @@ export class WorkerLink {
   #outgoing: Array<RequestMessage> = []
   /** The end of this turn has been arranged for. */
   #turning = false
+  #early = EARLY
   #nextId = 0
   #size = 0
   #ended = false
@@ -86,7 +87,8 @@ export class WorkerLink {
       if (!this.#turning) {
         this.#turning = true
         queueMicrotask(() => this.#endTurn())
-      } else if (this.#outgoing.length >= EARLY) {
+      } else if (this.#outgoing.length >= this.#early) {
+        this.#early *= 2
         this.#post(true)
       }
     }
@@ -101,6 +103,7 @@ export class WorkerLink {
   /** The last message of a turn, also where nothing is left for it: then the worker commits what the turn asked for. */
   #endTurn(): void {
     this.#turning = false
+    this.#early = EARLY
     this.#post(false)
   }
 
