@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Sandbox } from "../../src/agent/code-mode/Sandbox.ts"
 import type { SandboxPool } from "../../src/agent/code-mode/SandboxPool.ts"
+import { threadCpuMillis } from "../../src/platform/threadCpu.ts"
 import { layer, makeHost, onlySpareLeft, run, threads } from "./support.ts"
 
 const stackOverflow = /(InternalError|SyntaxError): stack overflow$/
@@ -185,9 +186,10 @@ const watched = (what: string, code: string) =>
   Effect.gen(function* () {
     let ticks = 0
     let longest = 0
-    let last = performance.now()
+    // Processor time of this thread: a machine that has others to serve holds the loop up too, but spends none of it here.
+    let last = threadCpuMillis()
     const timer = setInterval(() => {
-      const now = performance.now()
+      const now = threadCpuMillis()
       longest = Math.max(longest, now - last)
       last = now
       ticks += 1
@@ -199,8 +201,8 @@ const watched = (what: string, code: string) =>
     clearInterval(timer)
 
     const shown = `${what}: ${JSON.stringify(value)?.slice(0, 200)} after ${Math.round(took)} ms`
-    // The machine may have others to serve; a script that held this loop up would do so for as long as it runs.
-    assert.isBelow(longest, 400, shown)
+    // A script that held this loop up would do so for as long as it runs.
+    assert.isBelow(longest, 250, shown)
     if (took > 500) assert.isAbove(ticks, 5, shown)
     assert.isAtMost(JSON.stringify(value).length, 3000, shown)
     assert.isAtMost(calls.length, 200, shown)
