@@ -34,9 +34,22 @@ import { cancel } from "./cancel.ts"
 import { envelope } from "./envelope.ts"
 import { framing } from "./framing.ts"
 import { lifecycle } from "./lifecycle.ts"
+import { outcomes } from "./outcomes.ts"
 import { sessions } from "./sessions.ts"
+import { tooling } from "./tooling.ts"
+import { toolingCode } from "./toolingCode.ts"
 
-export const allCases: ReadonlyArray<Case> = [...calls, ...cancel, ...envelope, ...framing, ...lifecycle, ...sessions]
+export const allCases: ReadonlyArray<Case> = [
+  ...calls,
+  ...cancel,
+  ...envelope,
+  ...framing,
+  ...lifecycle,
+  ...outcomes,
+  ...sessions,
+  ...tooling,
+  ...toolingCode
+]
 
 /** The cases with this word in their id or in the name of a page they cite; all of them for the empty word. */
 export const casesMatching = (word: string): ReadonlyArray<Case> =>
