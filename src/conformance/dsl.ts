@@ -128,6 +128,10 @@ export const failedWith = (result: ModelResult | undefined, wanted: string): Fai
     ? Effect.void
     : fail(`wanted a failure with ${wanted}, the model saw ${shown(result, 300)}`)
 
+/** Cancels the run that `turn` started last. */
+export const cancelTurn = (b: Backend): Failing<unknown> =>
+  b.ok("turn.cancel", { session_id: b.session, run_id: b.run })
+
 /** Every entry of the attached session's history. */
 export const history = (b: Backend): Failing<ReadonlyArray<HistoryEntry>> =>
   Effect.gen(function* () {
