@@ -35,6 +35,8 @@ import { envelope } from "./envelope.ts"
 import { framing } from "./framing.ts"
 import { lifecycle } from "./lifecycle.ts"
 import { outcomes } from "./outcomes.ts"
+import { protection } from "./protection.ts"
+import { results } from "./results.ts"
 import { sessions } from "./sessions.ts"
 import { tooling } from "./tooling.ts"
 import { toolingCode } from "./toolingCode.ts"
@@ -46,6 +48,8 @@ export const allCases: ReadonlyArray<Case> = [
   ...framing,
   ...lifecycle,
   ...outcomes,
+  ...protection,
+  ...results,
   ...sessions,
   ...tooling,
   ...toolingCode
