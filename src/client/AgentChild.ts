@@ -46,6 +46,7 @@ export interface ChildOptions {
  */
 export type AgentOpenError = AgentNotStarted | InitializeFailed | TransportLost
 
+/** One open agent as `Agent` uses it. */
 export interface AgentChild extends Sessions.ChildSessions {
   readonly info: InitializeResult
   readonly turn: (prompt: string) => Effect.Effect<Turn, RequestError | TransportLost, Scope.Scope>

@@ -8,11 +8,15 @@ import type { TransportShape } from "../transport/Transport.ts"
 
 /** What is known of an agent's end, for the error that tells of it. */
 export interface AgentEnd {
+  /** `null`: still running, or ended by a signal. */
   readonly exitCode: number | null
+  /** The name of the signal that ended it. */
   readonly signal: string | null
+  /** The end of its stderr, at most 64 KiB of raw text. */
   readonly stderrTail: string
 }
 
+/** One agent within reach: bytes both ways, and its end. What is written is taken in order; `read` gives `null` at EOF. */
 export interface AgentLink extends TransportShape {
   /** EOF to the agent, after everything written. Idempotent. */
   readonly end: Effect.Effect<void>

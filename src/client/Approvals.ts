@@ -10,6 +10,7 @@ import type { Approver } from "./Approver.ts"
 import type { CurrentRun } from "./Handlers.ts"
 import type { Requests } from "./Requests.ts"
 
+/** What the questions of one connection need. */
 export interface ApprovalsOptions {
   readonly requests: Requests
   readonly current: () => CurrentRun | undefined
@@ -17,6 +18,7 @@ export interface ApprovalsOptions {
   readonly approver: Approver | undefined
 }
 
+/** The open questions of one connection; every member is synchronous. */
 export interface Approvals {
   /** `approval.request`, synchronously. A question of another run is passed over. */
   readonly request: (instanceId: string, data: ApprovalRequest) => void

@@ -19,6 +19,7 @@ export interface Mismatch {
   readonly message: string
 }
 
+/** A compiled `input_schema`. */
 export interface ArgumentsSchema {
   /** `undefined`: the arguments match. */
   readonly mismatch: (args: JsonObject) => Mismatch | undefined

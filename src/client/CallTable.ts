@@ -18,6 +18,7 @@ export const MOST_REMEMBERED = 8192
 /** Who ended a call. */
 export type Winner = "completed" | Ending
 
+/** One call that was admitted. */
 export interface CallEntry {
   readonly identity: CallIdentity
   readonly name: string
@@ -31,11 +32,13 @@ export interface CallEntry {
   stopTimer: () => void
 }
 
+/** Whether a call may run now; `Busy` is answered with an `error` reply. */
 export type Admission =
   | { readonly _tag: "Admitted"; readonly entry: CallEntry }
   /** 16 bodies run, or 32 fibers are alive: an `error` reply, no waiting. */
   | { readonly _tag: "Busy" }
 
+/** The calls of one connection: at most 16 running bodies, 32 fibers alive, and each id once. Synchronous. */
 export class CallTable {
   readonly #calls = new Map<string, CallEntry>()
   readonly #seen = new SeenIds(MOST_REMEMBERED)

@@ -15,6 +15,7 @@ export const busyCalls = Metric.counter("magi_code_client_busy_calls", {
   description: "calls refused because 16 bodies ran or 32 fibers were alive",
   incremental: true
 })
+/** Handler bodies that run now; at most 16. */
 export const running = Metric.gauge("magi_code_client_running_handlers", {
   description: "handler bodies that run now"
 })

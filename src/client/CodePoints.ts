@@ -20,6 +20,7 @@ export const union = (ranges: ReadonlyArray<CodeRange>): CodeSet => {
   return merged
 }
 
+/** All code points that are not in the set. */
 export const complement = (set: CodeSet): CodeSet => {
   const rest: Array<CodeRange> = []
   let next = 0
@@ -41,8 +42,10 @@ export const scalars = (set: CodeSet): CodeSet =>
     return parts
   })
 
+/** What `\d` matches. */
 export const digits: CodeSet = [[0x30, 0x39]]
 
+/** What `\w` matches. */
 export const wordCharacters: CodeSet = union([
   [0x30, 0x39],
   [0x41, 0x5a],
@@ -64,6 +67,7 @@ export const whiteSpace: CodeSet = union([
   [0xfeff, 0xfeff]
 ])
 
+/** What `.` does not match. */
 export const lineTerminators: CodeSet = union([
   [0x0a, 0x0a],
   [0x0d, 0x0d],

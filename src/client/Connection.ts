@@ -43,6 +43,7 @@ export interface ConnectionSink {
   readonly told: (error: TransportLost) => void
 }
 
+/** An open connection. What fails on it fails with `RequestFailed`, a bound, or the one loss. */
 export interface Connection {
   readonly requests: Requests
   /** Begins to read; before, nothing reaches the sink. To be run once, in the scope of the connection. */

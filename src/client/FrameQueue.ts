@@ -14,6 +14,7 @@ export const STALL_MS = 2000
 /** Far above what sixteen calls and their replies need: an agent that asks and never reads is a stalled pipe too. */
 const MOST_BYTES = 16_777_216
 
+/** Why nothing can be written any more. */
 export interface WriteFault {
   readonly reason: "broken_pipe" | "stalled"
   readonly description: string
@@ -23,6 +24,7 @@ const stalled: WriteFault = { reason: "stalled", description: `it did not take a
 const flooded: WriteFault = { reason: "stalled", description: `it left ${MOST_BYTES} bytes of frames unread` }
 const broken: WriteFault = { reason: "broken_pipe", description: "it takes no more input (EPIPE)" }
 
+/** The one writer of a connection. */
 export interface FrameQueue {
   /** Gives a frame (an envelope without its LF) its place. False: the queue has failed or was ended. */
   readonly place: (envelope: string) => boolean

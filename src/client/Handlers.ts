@@ -34,6 +34,7 @@ export interface CurrentRun {
   readonly span: Tracer.AnySpan | undefined
 }
 
+/** What handlers need of their connection. */
 export interface HandlersOptions {
   readonly tools: ClientTools
   readonly replies: Replies
@@ -42,6 +43,7 @@ export interface HandlersOptions {
   readonly lose: (reason: LossCause, description: string) => void
 }
 
+/** The handlers of one connection. */
 export interface Handlers {
   /**
    * `client.tool.call`, synchronously. `at`: monotonic nanoseconds at which its bytes were read. `fault`: its arguments break

@@ -20,6 +20,7 @@ export const STATUS_MS = 2000
 /** Opening or creating a session that takes longer has failed. */
 export const SESSION_MS = 30_000
 
+/** One child as a recycle sees it. */
 export interface Handover {
   /** No run is active. */
   readonly isOver: () => boolean

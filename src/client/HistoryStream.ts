@@ -24,12 +24,14 @@ export interface PageRead {
   readonly broken: (why: string) => Effect.Effect<never, TransportLost>
 }
 
+/** Where pages come from: whichever child is in use. */
 export interface HistorySource {
   readonly attached: Effect.Effect<AttachedSession, RequestError>
   readonly page: (wanted: PageWanted) => Effect.Effect<PageRead, RequestError | TransportLost>
   readonly status: Effect.Effect<StatusResult, RequestError | TransportLost>
 }
 
+/** The stream; each run of it reads the history anew. `limit`: entries a page, 1 to 100. */
 export const read = (
   source: HistorySource,
   limit?: number

@@ -22,6 +22,7 @@ const MOST_DEPTH = Limits.json_depth - 1
 /** Characters and values after which counting stops: far more than fits. */
 const MOST_SIZE = 4 * ClientToolLimits.result_bytes
 
+/** The JSON of a value, `undefined` where there is none, or why it is no JSON. */
 export type JsonOf = Result.Result<Json | undefined, NotJson>
 
 /** `undefined` stays what it is at the root: there is no value. */

@@ -20,17 +20,24 @@ export interface PlainToolContext {
   readonly signal: AbortSignal
   /** Milliseconds to the deadline, never negative. */
   readonly remainingMs: () => number
+  /** The call, unique in its agent's process. */
   readonly callId: string
+  /** The run that it belongs to. */
   readonly runId: string
+  /** The root session, also of a subagent's call. */
   readonly sessionId: string
+  /** The task of the subagent that calls; `null` where the run itself does. */
   readonly taskId: string | null
+  /** The subagent that calls; `null` where the run itself does. */
   readonly subagentId: string | null
 }
 
 /** A tool as an object with a function. */
+/** A tool as a plain object. product section 1, `--tools`. */
 export interface PlainTool {
   /** With or without `client__`. */
   readonly name: string
+  /** For the model; 1 to 2048 bytes. */
   readonly description: string
   /** The bounded subset of JSON Schema of client-tools.md; its root has `"type": "object"`. */
   readonly input_schema: JsonObject
@@ -38,7 +45,8 @@ export interface PlainTool {
   readonly timeout_ms?: number
   /**
    * Runs with arguments that match the schema. A string is the text; `{ text?, structured?, status? }` says more; any other
-   * JSON value is the structured one. A throw is an `error` reply with the error's message.
+   * JSON value is the structured one. A throw is an `error` reply with the error's message. Text and value together have at
+   * most 32768 bytes; a result that is larger, or is not JSON, becomes an `error` reply.
    */
   // biome-ignore lint/suspicious/noExplicitAny: the schema says what the arguments are, and the compiler cannot read it
   readonly execute: (args: any, context: PlainToolContext) => unknown
@@ -47,6 +55,7 @@ export interface PlainTool {
 /** The reason of a call's signal. */
 export class CallEnded extends Error {
   override readonly name = "AbortError"
+  /** What ended it; `undefined` while that is not known. */
   readonly ending: Ending | undefined
 
   constructor(ending: Ending | undefined) {

@@ -24,6 +24,7 @@ export interface Recycled {
   readonly session: SessionOpened | SessionCreated | null
 }
 
+/** The children of one agent. */
 export interface Children {
   /** The child in use. */
   readonly current: () => AgentChild

@@ -11,11 +11,13 @@ import type { NotSent, Requests } from "./Requests.ts"
 
 const METHOD = "client.tool.result"
 
+/** The replies of one connection. */
 export interface Replies {
   /** Sends the one reply to a call. What it says may be replaced by an `error` reply; it never throws and never waits. */
   readonly send: (identity: CallIdentity, reply: ToolReplyValue) => void
 }
 
+/** The replies of one connection. */
 export interface RepliesOptions {
   readonly requests: Requests
   /** `result_bytes` as announced, where that is lower than ours. */
@@ -28,6 +30,7 @@ export interface RepliesOptions {
 
 const error = (text: string): ToolReplyValue => ({ status: "error", text })
 
+/** Replies over these requests. */
 export const make = (options: RepliesOptions): Replies => {
   const { requests } = options
 

@@ -22,6 +22,7 @@ export const LAST_RESERVE = 2
  */
 export type IdUse = "ordinary" | "reply" | "last"
 
+/** What came of a request that was sent. */
 export type Answer =
   | { readonly _tag: "Success"; readonly result: JsonObject }
   | { readonly _tag: "Failure"; readonly error: RequestFailed }
@@ -37,6 +38,7 @@ interface Pending {
 
 const reserves: Readonly<Record<IdUse, number>> = { ordinary: TURN_RESERVE, reply: LAST_RESERVE, last: 0 }
 
+/** The requests of one connection: ids, bounds, and who waits. Synchronous. */
 export class Requests {
   readonly #place: (envelope: string) => boolean
   readonly #pending = new Map<string, Pending>()

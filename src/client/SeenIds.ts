@@ -6,6 +6,7 @@
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
+/** A set of call ids that never forgets, in little memory. */
 export class SeenIds {
   readonly #slots: number
   readonly #others = new Set<string>()

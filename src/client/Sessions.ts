@@ -31,6 +31,7 @@ export interface PageOf {
 }
 
 /** Sessions, models and state: one request each, failing with what the agent answered or with the loss of its process. */
+/** The methods of an agent that are not about a turn. Each uses a request id, and fails with the agent's refusal, a bound or the loss. */
 export interface Sessions {
   /** Creates a session and attaches it. It is stored with its first run. */
   readonly createSession: Request<SessionCreated>
@@ -69,6 +70,7 @@ export interface ChildSessions extends Omit<Sessions, "history"> {
   readonly readPage: (wanted: HistoryStream.PageWanted) => Request<HistoryStream.PageRead>
 }
 
+/** The methods over one connection. */
 export const make = (connection: Connection, info: InitializeResult, turns: Turns): ChildSessions => {
   /** `undefined`: a session was opened, which may have brought a selection of its own that only the agent knows. */
   let selection: Selection | undefined = info.selection

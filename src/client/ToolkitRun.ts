@@ -19,6 +19,7 @@ import { jsonOf } from "./JsonOf.ts"
 import { ToolCall } from "./ToolCall.ts"
 import { notJsonText, textOfThrow } from "./ToolResultOf.ts"
 
+/** What a call of a toolkit's tool needs, gathered when the toolkit was made. */
 export interface ToolkitCall<Tools extends Record<string, Tool.Any>, R> {
   readonly tool: Tool.Any
   readonly handlers: Toolkit.WithHandler<Tools>
@@ -27,6 +28,7 @@ export interface ToolkitCall<Tools extends Record<string, Tool.Any>, R> {
   readonly schema: ArgumentsSchema
 }
 
+/** Runs one call: the schema, the decoder, approval, the handler, and its result encoded. */
 export const runOf =
   <Tools extends Record<string, Tool.Any>, R>(options: ToolkitCall<Tools, R>): ClientTool["run"] =>
   (args) => {

@@ -14,6 +14,7 @@ import { type TurnEvent, TurnEvents } from "./TurnEvents.ts"
 
 /** How a run ended. */
 export interface TurnOutcome {
+  /** `completed`, `failed` or `cancelled`. */
   readonly status: RunStatus
   /** Why it failed: a code of the protocol, or `RequestIdsExhausted`. */
   readonly error: { readonly code: string; readonly message: string } | null
@@ -24,7 +25,9 @@ export interface TurnOutcome {
 }
 
 /** A run that was started. It belongs to a scope: leaving that before the run has ended sends `turn.cancel`. */
+/** A run that was started. */
 export interface Turn {
+  /** As it stands in every event. */
   readonly runId: string
   /** Everything the run tells, in order, until its `run.finished`. To be read once; reading it may lag behind. */
   readonly events: Stream.Stream<TurnEvent, TransportLost | EventsOverflow>

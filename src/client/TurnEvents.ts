@@ -13,13 +13,16 @@ import type { TransportLost } from "./TransportLost.ts"
 /** A reply to a call was handed to the pipe. */
 export interface ReplySent {
   readonly _tag: "Reply"
+  /** The call that it answers. */
   readonly callId: string
+  /** Of the reply. */
   readonly status: "success" | "error"
   /** Monotonic nanoseconds. */
   readonly at: bigint
 }
 
 /** What a turn tells: the agent's events, and the replies that this client sends to its calls. */
+/** What a turn's stream gives; told apart by `_tag`. */
 export type TurnEvent = AgentEvent | ReplySent
 
 /** Bytes of unread events before droppable ones are dropped, and before the reader is told that it lost the thread. */

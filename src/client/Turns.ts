@@ -17,6 +17,7 @@ import { ActiveTurn, type Turn } from "./Turn.ts"
 /** How long a cancelled run may take to finish before a new one is refused, or, when the ids ran out, is given up. */
 const CANCEL_MS = 2000
 
+/** What turns need of their connection. */
 export interface TurnsOptions {
   readonly connection: Connection
   /** Forks into the agent's scope. */
@@ -34,6 +35,7 @@ export interface AttachedSession {
   readonly stored: boolean
 }
 
+/** The turns of one connection; one is active at a time. */
 export interface Turns {
   readonly initialized: (info: InitializeResult, misfit: LimitExceeded | undefined) => void
   readonly attach: (session: AttachedSession | undefined) => void
@@ -57,6 +59,7 @@ export interface Turns {
 export const noSession = (method: string) =>
   new RequestFailed({ method, code: "no_session", reason: "create or open a session first" })
 
+/** Turns over this connection, none active. */
 export const make = (options: TurnsOptions): Turns => {
   const { connection } = options
   const { requests } = connection

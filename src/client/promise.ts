@@ -52,6 +52,7 @@ import type { TurnEvent } from "./TurnEvents.ts"
 export { ownBackend }
 
 /** How an agent is opened. */
+/** How an agent is started and what it is opened with. */
 export interface OpenOptions extends Omit<AgentOptions, "tools" | "approver" | "words"> {
   /** The command of the agent; default: the backend of this package. */
   readonly words?: readonly [string, ...ReadonlyArray<string>]
@@ -68,6 +69,7 @@ export interface OpenOptions extends Omit<AgentOptions, "tools" | "approver" | "
 
 /** A run. Leaving its `await using` before its end sends `turn.cancel`. */
 export interface PromiseTurn extends AsyncDisposable {
+  /** The run's id, as it stands in every event. */
   readonly runId: string
   /** Everything the run tells, in order, to be read once. Leaving the loop early does not cancel the run. */
   readonly events: AsyncIterable<TurnEvent>
@@ -79,11 +81,15 @@ export interface PromiseTurn extends AsyncDisposable {
 
 /** An open agent. Its process is gone within two seconds of `close`, which `await using` calls. */
 export interface PromiseAgent extends AsyncDisposable {
+  /** What the agent said of itself when it was initialized. */
   readonly info: InitializeResult
+  /** Creates a session and attaches it. It is stored with its first run. */
   /** Creates a session and attaches it. It is stored with its first run. */
   readonly createSession: () => Promise<SessionCreated>
   /** Opens a stored session and attaches it. */
+  /** Opens a stored session and attaches it. */
   readonly openSession: (sessionId: string) => Promise<SessionOpened>
+  /** The stored sessions of the workspace, newest first, a page of at most 100 at a time. */
   /** The stored sessions of the workspace, newest first, a page at a time: `limit` is 1 to 100. */
   readonly listSessions: (options?: { readonly page?: PageOf; readonly limit?: number }) => Promise<SessionListed>
   /** The attached session's history, read a page at a time as it is iterated; iterate it again to read it anew. */
@@ -91,9 +97,12 @@ export interface PromiseAgent extends AsyncDisposable {
   /** One page of it as the agent gives it. */
   readonly historyPage: (options: Parameters<AgentShape["historyPage"]>[0]) => Promise<HistoryPage>
   /** The providers' models that a session can choose. */
+  /** The models that a session can choose. */
   readonly models: () => Promise<ModelCatalog>
   /** Chooses the model of the attached session. */
+  /** Chooses the model of the attached session. */
   readonly selectModel: (choice: { readonly provider: string; readonly model: string }) => Promise<Selection>
+  /** How the agent is now. */
   /** What the agent says of itself now. */
   readonly status: () => Promise<StatusResult>
   /** Starts a run in the attached session; one at a time. */
