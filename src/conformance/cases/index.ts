@@ -36,7 +36,9 @@ import { framing } from "./framing.ts"
 import { lifecycle } from "./lifecycle.ts"
 import { outcomes } from "./outcomes.ts"
 import { protection } from "./protection.ts"
+import { registry } from "./registry.ts"
 import { results } from "./results.ts"
+import { schemas } from "./schemas.ts"
 import { sessions } from "./sessions.ts"
 import { tooling } from "./tooling.ts"
 import { toolingCode } from "./toolingCode.ts"
@@ -49,7 +51,9 @@ export const allCases: ReadonlyArray<Case> = [
   ...lifecycle,
   ...outcomes,
   ...protection,
+  ...registry,
   ...results,
+  ...schemas,
   ...sessions,
   ...tooling,
   ...toolingCode
