@@ -19,6 +19,10 @@ describe("README.md", () => {
     assert.deepStrictEqual(told.sort(), commands.map((one) => one.name).sort())
   })
 
+  it("leads to every page", () => {
+    for (const { path } of pages.filter(({ path }) => /^docs\/[^/]+$/.test(path))) assert.include(readme, `](${path})`)
+  })
+
   it("shows settings that are taken", () => {
     const [text = ""] = fences(readme, "jsonc")
     const parsed = parseJson(text)
