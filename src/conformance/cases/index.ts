@@ -31,8 +31,10 @@
 import type { Case } from "../Case.ts"
 import { calls } from "./calls.ts"
 import { cancel } from "./cancel.ts"
+import { codemode } from "./codemode.ts"
 import { envelope } from "./envelope.ts"
 import { framing } from "./framing.ts"
+import { hooks } from "./hooks.ts"
 import { lifecycle } from "./lifecycle.ts"
 import { outcomes } from "./outcomes.ts"
 import { protection } from "./protection.ts"
@@ -46,8 +48,10 @@ import { toolingCode } from "./toolingCode.ts"
 export const allCases: ReadonlyArray<Case> = [
   ...calls,
   ...cancel,
+  ...codemode,
   ...envelope,
   ...framing,
+  ...hooks,
   ...lifecycle,
   ...outcomes,
   ...protection,
