@@ -33,6 +33,20 @@ export const confirm = (question: string): Promise<boolean> =>
     })
   })
 
+/** Lines no wider than the terminal of stdout; piped they are whole. */
+export const fitted = (text: string): string => {
+  const { columns, isTTY } = process.stdout
+  if (isTTY !== true || !columns) return text
+  const most = columns - 1
+  return text
+    .split("\n")
+    .map((line) => {
+      const characters = [...line]
+      return characters.length <= most ? line : `${characters.slice(0, most - 3).join("")}...`
+    })
+    .join("\n")
+}
+
 /** Columns as wide as their widest cell; the last one is not filled up. */
 export const columns = (rows: ReadonlyArray<ReadonlyArray<string>>, right: ReadonlySet<number> = new Set()): string => {
   const widths: Array<number> = []

@@ -16,7 +16,7 @@ import { placeOf } from "../help/place.ts"
 import type { Args } from "../help/readArgs.ts"
 import { runEffect } from "../help/runEffect.ts"
 import { didYouMean } from "../help/suggest.ts"
-import { canAsk, columns, confirm, err, out, plain } from "../help/Terminal.ts"
+import { canAsk, columns, confirm, err, fitted, out, plain } from "../help/Terminal.ts"
 
 const verbs = ["list", "show", "export", "delete", "prune"]
 const DAY_MS = 86_400_000
@@ -80,7 +80,7 @@ const list = async (place: StorePlace, json: boolean): Promise<number> => {
   else if (found.length === 0) err("no sessions are stored for this workspace\n")
   else {
     const rows = found.map((one) => [one.session_id, one.updated_at, String(one.entry_count), plain(one.title ?? "-")])
-    out(columns([["ID", "UPDATED", "ENTRIES", "TITLE"], ...rows], new Set([2])))
+    out(fitted(columns([["ID", "UPDATED", "ENTRIES", "TITLE"], ...rows], new Set([2]))))
   }
   return 0
 }
