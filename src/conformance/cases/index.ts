@@ -37,7 +37,9 @@ import { framing } from "./framing.ts"
 import { hooks } from "./hooks.ts"
 import { lifecycle } from "./lifecycle.ts"
 import { outcomes } from "./outcomes.ts"
+import { processes } from "./process.ts"
 import { protection } from "./protection.ts"
+import { provider } from "./provider.ts"
 import { registry } from "./registry.ts"
 import { results } from "./results.ts"
 import { schemas } from "./schemas.ts"
@@ -54,7 +56,11 @@ export const allCases: ReadonlyArray<Case> = [
   ...hooks,
   ...lifecycle,
   ...outcomes,
+  ...processes,
+  ...processes,
   ...protection,
+  ...provider,
+  ...provider,
   ...registry,
   ...results,
   ...schemas,
