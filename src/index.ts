@@ -33,6 +33,7 @@ export {
 export type { HistoryItem, HistoryText, HistoryTool } from "./client/HistoryParts.ts"
 /** Client tools from what an MCP server lists. */
 export * as McpToolAdapter from "./client/McpToolAdapter.ts"
+/** Client tools that run on a connected MCP server. */
 export * as McpTools from "./client/McpTools.ts"
 /** Client tools without Effect: objects with a function. */
 export * as PlainTools from "./client/PlainTools.ts"

@@ -31,6 +31,7 @@ export interface McpRequestOptions {
 
 /** A connection that is open. `Client` of `@modelcontextprotocol/sdk` is one. */
 export interface McpConnection {
+  /** One page of the list; asked again with `nextCursor` while there is one. */
   readonly listTools: (
     params: { readonly cursor?: string },
     options: McpRequestOptions
