@@ -36,7 +36,9 @@ import { envelope } from "./envelope.ts"
 import { framing } from "./framing.ts"
 import { hooks } from "./hooks.ts"
 import { lifecycle } from "./lifecycle.ts"
+import { order } from "./order.ts"
 import { outcomes } from "./outcomes.ts"
+import { preflight } from "./preflight.ts"
 import { processes } from "./process.ts"
 import { protection } from "./protection.ts"
 import { provider } from "./provider.ts"
@@ -55,11 +57,11 @@ export const allCases: ReadonlyArray<Case> = [
   ...framing,
   ...hooks,
   ...lifecycle,
+  ...order,
   ...outcomes,
-  ...processes,
+  ...preflight,
   ...processes,
   ...protection,
-  ...provider,
   ...provider,
   ...registry,
   ...results,
