@@ -3,7 +3,7 @@
  * settings of hooks and MCP servers that it can look into, and its checks. Everything ends with the case's scope.
  */
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Scope } from "effect"
 import type { InitializeResult, JsonObject } from "../protocol/index.ts"
@@ -190,6 +190,11 @@ export class CaseContext {
   /** Whether a path (of the workspace, or absolute) is there now. */
   exists(name: string): boolean {
     return existsSync(name.startsWith("/") ? name : this.file(name))
+  }
+
+  /** What lies in the workspace now. */
+  get names(): ReadonlyArray<string> {
+    return readdirSync(this.workspace)
   }
 
   /** Ends the case as failed. */

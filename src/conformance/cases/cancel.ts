@@ -4,6 +4,7 @@ import {
   type Case,
   c,
   callAll,
+  cancelTurn,
   cite,
   completed,
   completedOne,
@@ -35,8 +36,6 @@ const LATE = 400
 const sixteen = Array.from({ length: 16 }, (_, i) => ["client__a", { i }] as const)
 
 const runOf = (b: Backend) => ({ session_id: b.session, run_id: b.run })
-
-const cancelTurn = (b: Backend) => b.ok("turn.cancel", runOf(b))
 
 export const cancel: ReadonlyArray<Case> = [
   c(

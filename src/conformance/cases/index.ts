@@ -40,6 +40,8 @@ import { order } from "./order.ts"
 import { outcomes } from "./outcomes.ts"
 import { preflight } from "./preflight.ts"
 import { processes } from "./process.ts"
+import { order } from "./order.ts"
+import { preflight } from "./preflight.ts"
 import { protection } from "./protection.ts"
 import { provider } from "./provider.ts"
 import { registry } from "./registry.ts"
@@ -61,6 +63,8 @@ export const allCases: ReadonlyArray<Case> = [
   ...outcomes,
   ...preflight,
   ...processes,
+  ...order,
+  ...preflight,
   ...protection,
   ...provider,
   ...registry,
