@@ -20,6 +20,8 @@ const depthOf = (row: TraceRow, byId: ReadonlyMap<string, TraceRow>): number => 
 
 export const textTable = (trace: Trace): string => {
   const byId = new Map(trace.rows.map((row) => [row.id, row]))
+  // As the page numbers them: their ids are too long for a row.
+  const tasks = [...new Set(trace.rows.flatMap(({ task }) => (task === null ? [] : [task])))]
   const most = trace.slots.reduce((max, [, pending]) => Math.max(max, pending), 0)
   const parts = [
     `${plain(trace.source)}: ${trace.rows.length} rows, ${millis(trace.length)} ms, at most ${most} calls pending\n`
@@ -35,7 +37,7 @@ export const textTable = (trace: Trace): string => {
         millis(row.end),
         row.end === null ? "-" : millis(row.end - row.start),
         millis(row.deadline),
-        plain(row.task ?? "main"),
+        row.task === null ? "main" : `subagent ${tasks.indexOf(row.task) + 1}`,
         `${"  ".repeat(depthOf(row, byId))}${plain(row.name)}`,
         plain(outcome(row))
       ])
