@@ -37,19 +37,22 @@ import { framing } from "./framing.ts"
 import { hooks } from "./hooks.ts"
 import { lifecycle } from "./lifecycle.ts"
 import { order } from "./order.ts"
+import { order } from "./order.ts"
 import { outcomes } from "./outcomes.ts"
+import { paths } from "./paths.ts"
+import { preflight } from "./preflight.ts"
 import { preflight } from "./preflight.ts"
 import { processes } from "./process.ts"
-import { order } from "./order.ts"
-import { preflight } from "./preflight.ts"
 import { protection } from "./protection.ts"
 import { provider } from "./provider.ts"
 import { registry } from "./registry.ts"
 import { results } from "./results.ts"
 import { schemas } from "./schemas.ts"
+import { secrets } from "./secrets.ts"
 import { sessions } from "./sessions.ts"
 import { tooling } from "./tooling.ts"
 import { toolingCode } from "./toolingCode.ts"
+import { trust } from "./trust.ts"
 
 export const allCases: ReadonlyArray<Case> = [
   ...calls,
@@ -60,19 +63,22 @@ export const allCases: ReadonlyArray<Case> = [
   ...hooks,
   ...lifecycle,
   ...order,
+  ...order,
   ...outcomes,
+  ...paths,
+  ...preflight,
   ...preflight,
   ...processes,
-  ...order,
-  ...preflight,
   ...protection,
   ...provider,
   ...registry,
   ...results,
   ...schemas,
+  ...secrets,
   ...sessions,
   ...tooling,
-  ...toolingCode
+  ...toolingCode,
+  ...trust
 ]
 
 /** The cases with this word in their id or in the name of a page they cite; all of them for the empty word. */
