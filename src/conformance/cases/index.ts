@@ -37,10 +37,8 @@ import { framing } from "./framing.ts"
 import { hooks } from "./hooks.ts"
 import { lifecycle } from "./lifecycle.ts"
 import { order } from "./order.ts"
-import { order } from "./order.ts"
 import { outcomes } from "./outcomes.ts"
 import { paths } from "./paths.ts"
-import { preflight } from "./preflight.ts"
 import { preflight } from "./preflight.ts"
 import { processes } from "./process.ts"
 import { protection } from "./protection.ts"
@@ -63,10 +61,8 @@ export const allCases: ReadonlyArray<Case> = [
   ...hooks,
   ...lifecycle,
   ...order,
-  ...order,
   ...outcomes,
   ...paths,
-  ...preflight,
   ...preflight,
   ...processes,
   ...protection,
