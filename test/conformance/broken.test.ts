@@ -102,7 +102,7 @@ describe.concurrent("a broken backend", { timeout: 60_000 }, () => {
         const { results, status } = await conformance(defect, filter)
         const failed = results.filter((one) => one.status === "failed")
         assert.deepStrictEqual(failed.map(({ id }) => id).sort(), Object.keys(fails).sort())
-        for (const { id, problems } of failed) assert.include(problems.join("\n"), fails[id])
+        for (const { id, problems } of failed) assert.include(problems.join("\n"), String(fails[id]), id)
         assert.isBelow(failed.length, results.length, "others pass")
         assert.strictEqual(status, 1)
       })
