@@ -46,8 +46,10 @@ import { provider } from "./provider.ts"
 import { registry } from "./registry.ts"
 import { results } from "./results.ts"
 import { schemas } from "./schemas.ts"
+import { scopes } from "./scopes.ts"
 import { secrets } from "./secrets.ts"
 import { sessions } from "./sessions.ts"
+import { subagents } from "./subagents.ts"
 import { tooling } from "./tooling.ts"
 import { toolingCode } from "./toolingCode.ts"
 import { trust } from "./trust.ts"
@@ -70,8 +72,10 @@ export const allCases: ReadonlyArray<Case> = [
   ...registry,
   ...results,
   ...schemas,
+  ...scopes,
   ...secrets,
   ...sessions,
+  ...subagents,
   ...tooling,
   ...toolingCode,
   ...trust
