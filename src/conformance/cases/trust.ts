@@ -80,7 +80,8 @@ export const trust: ReadonlyArray<Case> = [
         "questions: bash is denied, write asks"
       )
       yield* t.equal([t.read("ran"), t.read("w.txt")], ["", ""], "what bash and write left")
-      yield* t.equal((yield* b.finished()).data.error?.code, "turn_limit", "error of the run, after 2 responses")
+      yield* t.equal((yield* b.finished()).data.error?.code, "turn_limit", "error of the run")
+      yield* t.equal(provider.requests.length, 2, "responses of the model, of which 2 are allowed")
       yield* t.equal(b.events("client.tool.call").length, 0, "calls of a disabled tool")
       const offered = provider.tools(0)
       yield* t.equal(
