@@ -1,9 +1,9 @@
 /**
- * A tools file: loaded with tsx, its default export either `{ toolkit, layer }` or an array of plain tools. Every fault is
+ * A tools file: loaded with tsx where that makes a difference, its default export either `{ toolkit, layer }` or an array of plain tools. Every fault is
  * one line that names the file. product section 1.
  */
-import { existsSync, realpathSync, statSync } from "node:fs"
-import { basename, resolve } from "node:path"
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs"
+import { basename, extname, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { Any } from "effect/ai/Tool"
 import type { Toolkit } from "effect/ai/Toolkit"
@@ -45,9 +45,11 @@ export const load = Effect.fnUntraced(function* (file: string, misfit: EffectCop
   const path = resolve(file)
   if (!existsSync(path)) return yield* refuse("there is no such file")
   if (!statSync(path).isFile()) return yield* refuse("is not a file")
-  const { register } = yield* Effect.promise(() => import("tsx/esm/api"))
-  // For the rest of the process: a handler may import more when it runs.
-  register()
+  if (needsTsx(path)) {
+    const { register } = yield* Effect.promise(() => import("tsx/esm/api"))
+    // For the rest of the process: a handler may import more when it runs.
+    register()
+  }
   const imported = Effect.tryPromise({
     try: (): Promise<unknown> => import(pathToFileURL(realpathSync(path)).href),
     catch: (thrown) => refuse(reasonOf(thrown, path), thrown)
@@ -70,6 +72,17 @@ export const load = Effect.fnUntraced(function* (file: string, misfit: EffectCop
   const layer = exported.layer as Layer.Layer<unknown, unknown>
   return { _tag: "Toolkit", toolkit: exported.toolkit, layer } satisfies ToolsExport
 })
+
+/** False where tsx makes no difference and only takes time: JavaScript modules that import nothing, now or later. */
+const needsTsx = (path: string): boolean => {
+  if (extname(path) !== ".mjs") return true
+  try {
+    return /\b(?:import|require)\b/.test(readFileSync(path, "utf8"))
+  } catch {
+    // The import says why it cannot be read.
+    return true
+  }
+}
 
 /** Makes the client tools of a file. The layer of a toolkit lives in the current scope. */
 export const toolsOf = (
