@@ -1,6 +1,6 @@
 /**
- * A tools file: loaded with tsx where that makes a difference, its default export either `{ toolkit, layer }` or an array of plain tools. Every fault is
- * one line that names the file. product section 1.
+ * A tools file: loaded with tsx where that makes a difference, its default export either `{ toolkit, layer }` or an array of
+ * plain tools. Every fault is one line that names the file. product section 1.
  */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs"
 import { basename, extname, resolve } from "node:path"
