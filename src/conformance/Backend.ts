@@ -8,29 +8,20 @@ import {
   decodeResult,
   type EventName,
   type InitializeResult,
-  isJsonObject,
   type Json,
   type JsonObject,
   type MethodName,
   type ResultOf
 } from "../protocol/index.ts"
-import { CaseFailed, fail } from "./CaseEnd.ts"
+import { type CaseFailed, fail } from "./CaseEnd.ts"
 import { type Answer, type EventFrame, type Frame, isEvent, type WireError } from "./Frame.ts"
-import { same, short, shown } from "./Json.ts"
+import { same, shown } from "./Json.ts"
+import { type ModelResult, modelResults } from "./ModelResult.ts"
 import { type Waiting, Wire } from "./Wire.ts"
 
 export interface RequestOptions extends Waiting {
   /** The request's id (default: a fresh one). */
   readonly id?: string
-}
-
-/** A `{{results}}` line of the offline model: what the model saw of one call. docs/models.md. */
-export interface ModelResult {
-  readonly name: string
-  readonly success: boolean
-  /** The structured value, else `{"text"}`. */
-  readonly content: Json
-  readonly error?: { readonly code: string; readonly message: string }
 }
 
 type Failing<A = void> = Effect.Effect<A, CaseFailed>
@@ -43,16 +34,6 @@ const isAnswer =
   (id: string | null) =>
   (frame: Frame): frame is Answer =>
     frame.event === undefined && frame.id === id
-
-const toModelResult = (value: Json): ModelResult | undefined => {
-  if (!isJsonObject(value)) return undefined
-  const { name, success, content = null, error } = value
-  if (typeof name !== "string" || typeof success !== "boolean") return undefined
-  if (error === undefined) return { name, success, content }
-  if (!isJsonObject(error) || typeof error["code"] !== "string" || typeof error["message"] !== "string")
-    return undefined
-  return { name, success, content, error: { code: error["code"], message: error["message"] } }
-}
 
 export class Backend extends Wire {
   /** The attached session, once there is one. */
@@ -239,18 +220,6 @@ export class Backend extends Wire {
 
   /** What the model saw of the calls before its last message, whose text was `{{results}}`. */
   results(run = this.run): Failing<ReadonlyArray<ModelResult>> {
-    const text = this.texts(run).at(-1) ?? ""
-    return Effect.try({
-      try: () =>
-        text
-          .split("\n")
-          .filter((line) => line !== "")
-          .map((line): ModelResult => {
-            const one = toModelResult(JSON.parse(line))
-            if (one === undefined) throw new TypeError("no result")
-            return one
-          }),
-      catch: () => new CaseFailed({ message: `{{results}} should be a line of JSON each, got ${short(text)}` })
-    })
+    return modelResults(this.texts(run).at(-1) ?? "")
   }
 }

@@ -1,14 +1,13 @@
 /**
- * One process of the backend under test: its bytes both ways, every frame it sent, and what was wrong with its output
- * whatever the case looks at. It ends with its scope, with everything it started.
+ * One process of the backend under test: its bytes both ways, waiting for its frames, and its end. It ends with its
+ * scope, with everything it started.
  */
 import { Deferred, Effect, Exit, Latch, type Scope } from "effect"
 import type { Environment } from "../platform/Marks.ts"
 import { type ChildTransportShape, open } from "../transport/ChildTransport.ts"
 import { CaseFailed, fail } from "./CaseEnd.ts"
-import { type Frame, frameOf } from "./Frame.ts"
-import { short } from "./Json.ts"
-import { checkLine } from "./OutputLine.ts"
+import type { Frame } from "./Frame.ts"
+import { Output } from "./Output.ts"
 
 export interface WireOptions {
   readonly command: readonly [string, ...ReadonlyArray<string>]
@@ -35,15 +34,14 @@ export interface Waiting {
 
 const WAIT_MS = 8000
 const STDERR_CHARACTERS = 2_000_000
-const LF = 10
 
 export class Wire {
   /** Every valid frame, in order of arrival. */
-  readonly frames: Array<Frame> = []
+  readonly frames: ReadonlyArray<Frame>
   /** What was wrong with the output: each of these fails the case. */
-  readonly problems: Array<string> = []
+  readonly problems: ReadonlyArray<string>
   /** The last frames both ways. */
-  readonly log: Array<string> = []
+  readonly log: ReadonlyArray<string>
   stderr = ""
   /** Set when the process has ended; its output may still be on its way. */
   exit: Ended | undefined
@@ -52,12 +50,11 @@ export class Wire {
   readonly label: string
   readonly pid: number
   readonly #transport: ChildTransportShape
+  readonly #output: Output
   readonly #reading = Latch.makeUnsafe(true)
   readonly #closed = Deferred.makeUnsafe<Ended>()
   readonly #scope: Scope.Scope
   #changed = Deferred.makeUnsafe<void>()
-  #sequence = 0
-  #rest: Array<Uint8Array> = []
   #partialAllowed = false
   #over = false
 
@@ -66,6 +63,10 @@ export class Wire {
     this.#scope = scope
     this.label = label
     this.pid = transport.pid
+    this.#output = new Output(label)
+    this.frames = this.#output.frames
+    this.problems = this.#output.problems
+    this.log = this.#output.log
   }
 
   /** Reads until the process and its pipes have ended; runs in a fiber of the scope. */
@@ -75,13 +76,11 @@ export class Wire {
         yield* this.#reading.await
         const chunk = yield* Effect.orElseSucceed(this.#transport.read, () => null)
         if (chunk === null) break
-        this.#take(chunk)
+        this.#output.take(chunk)
+        this.#wake()
       }
       yield* this.#transport.closed
-      const rest = Buffer.concat(this.#rest)
-      if (rest.length > 0 && !this.#partialAllowed) {
-        this.problems.push(`stdout ended inside a line (${rest.length} bytes): ${short(String(rest), 80)}`)
-      }
+      this.#output.end(this.#partialAllowed)
       this.exit ??= this.#ending()
       this.#over = true
       this.#wake()
@@ -105,36 +104,6 @@ export class Wire {
     this.stderr = (this.stderr + Buffer.from(chunk).toString()).slice(-STDERR_CHARACTERS)
   }
 
-  #take(chunk: Uint8Array): void {
-    let from = 0
-    for (let lf = chunk.indexOf(LF); lf >= 0; lf = chunk.indexOf(LF, from)) {
-      this.#line(Buffer.concat([...this.#rest, chunk.subarray(from, lf)]))
-      this.#rest = []
-      from = lf + 1
-    }
-    if (from < chunk.length) this.#rest.push(chunk.subarray(from))
-    this.#wake()
-  }
-
-  #line(bytes: Buffer): void {
-    this.#note("<-", bytes)
-    const text = bytes.toString()
-    const { frame: decoded, problems } = checkLine(bytes)
-    if (this.problems.length < 20) this.problems.push(...problems.map((one) => `${one} in ${short(text, 140)}`))
-    if (decoded === undefined) return
-    if (decoded._tag === "Event" && decoded.sequence !== ++this.#sequence) {
-      this.problems.push(`sequence ${decoded.sequence}, expected ${this.#sequence}`)
-      this.#sequence = decoded.sequence
-    }
-    const frame = frameOf(decoded, { index: this.frames.length, at: performance.now(), text })
-    if (frame !== undefined) this.frames.push(frame)
-  }
-
-  #note(way: "->" | "<-", bytes: Uint8Array): void {
-    this.log.push(`${this.label} ${way} ${short(Buffer.from(bytes.subarray(0, 400)).toString().trimEnd())}`)
-    if (this.log.length > 60) this.log.splice(0, 30)
-  }
-
   #wake(): void {
     const changed = this.#changed
     this.#changed = Deferred.makeUnsafe()
@@ -145,7 +114,7 @@ export class Wire {
   raw(bytes: string | Uint8Array): Effect.Effect<void> {
     return Effect.suspend(() => {
       const buffer = Buffer.from(bytes)
-      this.#note("->", buffer)
+      this.#output.note("->", buffer)
       return Effect.ignore(this.#transport.write(buffer))
     })
   }

@@ -2,20 +2,22 @@
 import { Effect } from "effect"
 import { statNow } from "../platform/ProcFs.ts"
 import type { EventData, HistoryEntry } from "../protocol/index.ts"
-import type { Backend, ModelResult } from "./Backend.ts"
+import type { Backend } from "./Backend.ts"
 import { type CaseContext, tool } from "./CaseContext.ts"
 import { type CaseFailed, fail } from "./CaseEnd.ts"
 import type { EventFrame } from "./Frame.ts"
 import { type Json, type JsonObject, shown } from "./Json.ts"
+import type { ModelResult } from "./ModelResult.ts"
 import type { Waiting } from "./Wire.ts"
 
-export { type Backend, type ModelResult, script } from "./Backend.ts"
+export { type Backend, script } from "./Backend.ts"
 export { type Case, c, cite, type Page, type Step } from "./Case.ts"
 export { type CaseContext, type ReadyBackend, tool } from "./CaseContext.ts"
 export { fail } from "./CaseEnd.ts"
 export { CLIENT_TOOL_LIMITS, LIMITS, METHODS } from "./Expected.ts"
 export type { Answer, EventFrame, Frame } from "./Frame.ts"
 export { at, compactBytes, type Json, type JsonObject, nested, same, shown, textBytes } from "./Json.ts"
+export type { ModelResult } from "./ModelResult.ts"
 export { messagesOf, type Provider, type ProviderStep } from "./Provider.ts"
 
 type Failing<A = void> = Effect.Effect<A, CaseFailed>
@@ -121,6 +123,14 @@ export const runSteps = (
   waiting?: Waiting
 ): Failing<ReadonlyArray<ModelResult>> =>
   Effect.andThen(b.turn([{ calls }, { text: "{{results}}" }]), completed(b, waiting))
+
+/** The run must end, and before that publish no client call from frame `from` on. */
+export const endsWithoutCall = (b: Backend, from = 0): Failing =>
+  Effect.gen(function* () {
+    const ends = ["client.tool.call", "run.finished"]
+    const next = yield* b.until(({ event = "" }) => ends.includes(event), "the end of the run", { from })
+    if (next.event !== "run.finished") return yield* fail(`no client call should be published, got ${next.text}`)
+  })
 
 /** The model must have seen a failure with this code. */
 export const failedWith = (result: ModelResult | undefined, wanted: string): Failing =>
