@@ -5,7 +5,9 @@
  * Whoever starts the agent owns its questions. Here a person answers them on a terminal; without one a rule does: the program's
  * own tools are allowed, what the agent wants to run by itself is not.
  */
+
 import { createInterface } from "node:readline/promises"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer } from "effect"
 import { Agent, type Approver, ownBackend, ToolkitTools } from "../src/index.ts"
 import records from "./tools.ts"
@@ -47,4 +49,5 @@ const program = Effect.gen(function* () {
   }
 }).pipe(Effect.provide(AgentLive))
 
-await Effect.runPromise(program)
+// Ctrl-C interrupts the program, and so ends the agent as well.
+NodeRuntime.runMain(program)

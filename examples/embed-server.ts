@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { createServer, connect as open, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Context, Effect, FiberSet, Layer, Option, Stream } from "effect"
 import { LanguageModel } from "effect/ai"
 import { Agent, fromTransport, ToolkitTools } from "../src/index.ts"
@@ -115,4 +116,4 @@ export const main = (given: Option.Option<string>) =>
     onNone: () => Effect.flatMap(ownSocket, (path) => Effect.andThen(serveOn(path), ask(path)))
   }).pipe(Effect.scoped)
 
-if (process.argv[1] === import.meta.filename) await Effect.runPromise(main(Option.fromUndefinedOr(process.argv[2])))
+if (process.argv[1] === import.meta.filename) NodeRuntime.runMain(main(Option.fromUndefinedOr(process.argv[2])))

@@ -2,6 +2,7 @@
  * One toolkit, two uses: with `LanguageModel.generateText`, and as client tools of an agent. The results are the same:
  * `node examples/interop.ts`. In another project the imports are from "magi-code" and "magi-code/testing".
  */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer } from "effect"
 import { LanguageModel } from "effect/ai"
 import { ToolkitTools } from "../src/index.ts"
@@ -31,4 +32,4 @@ export const main = Effect.gen(function* () {
 }).pipe(Effect.provide(Layer.merge(OwnModel, records.layer)))
 
 if (process.argv[1] === import.meta.filename)
-  await Effect.runPromise(Effect.flatMap(main, (both) => Console.log(JSON.stringify(both, null, 2))))
+  NodeRuntime.runMain(Effect.flatMap(main, (both) => Console.log(JSON.stringify(both, null, 2))))

@@ -2,6 +2,7 @@
  * An Effect application that drives an agent: `node examples/library.ts` after `npm run build`. In another project the import
  * is from "magi-code". The agent is a Layer; its process is gone within two seconds of the end of the program.
  */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Stream } from "effect"
 import { Agent, type AgentOptions, ownBackend, ToolkitTools } from "../src/index.ts"
 import records from "./tools.ts"
@@ -39,4 +40,5 @@ const program = Effect.gen(function* () {
   Effect.provide(AgentLive)
 )
 
-await Effect.runPromise(program)
+// Ctrl-C interrupts the program, and so ends the agent as well.
+NodeRuntime.runMain(program)

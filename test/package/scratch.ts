@@ -16,8 +16,8 @@ export interface Manifest {
 }
 export const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
-/** What a project in TypeScript has beside the library. */
-const compiler = ["typescript", "@types/node"]
+/** What an Effect project in TypeScript has beside the library. */
+const besides = ["typescript", "@types/node", "@effect/platform-node"]
 
 const link = (folder: string, name: string) => {
   const path = join(folder, "node_modules", name)
@@ -46,7 +46,7 @@ export const layScratch = (by: "npm" | "links"): { readonly folder: string; read
     mkdirSync(join(folder, "node_modules", ".bin"))
     symlinkSync("../magi-code/dist/cli.js", join(folder, "node_modules", ".bin", "magi-code"))
   }
-  for (const name of compiler) link(folder, name)
+  for (const name of besides) link(folder, name)
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
