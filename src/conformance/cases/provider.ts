@@ -38,6 +38,9 @@ const offered = (body: Parameters<typeof at>[0], name: string) => {
     : undefined
 }
 
+/** A backend may try again before it gives up. */
+const withRetries = { timeout: 12_000 }
+
 export const provider: ReadonlyArray<Case> = [
   c(
     "provider.round-trip",
@@ -143,7 +146,7 @@ export const provider: ReadonlyArray<Case> = [
       const b = yield* t.ready(two, { settings: model.settings })
       for (status of [401, 400]) {
         yield* b.turn("hello")
-        const { data } = yield* b.finished()
+        const { data } = yield* b.finished(b.run, withRetries)
         yield* t.equal([data.status, data.error?.code], ["failed", "provider_failed"], `run.finished after ${status}`)
       }
       status = 0
@@ -181,7 +184,7 @@ export const provider: ReadonlyArray<Case> = [
       const wanted = { unavailable: "provider_unavailable", rejected: "provider_failed" }
       for (const [error, errorCode] of Object.entries(wanted)) {
         yield* b.turn([{ error }])
-        const { data } = yield* b.finished()
+        const { data } = yield* b.finished(b.run, withRetries)
         yield* t.equal([data.status, data.error?.code], ["failed", errorCode], `run.finished after ${error}`)
       }
     }

@@ -8,6 +8,7 @@ import {
   cite,
   completed,
   completedOne,
+  endsWithoutCall,
   failedWith,
   type JsonObject,
   tool
@@ -80,8 +81,8 @@ export const scopes: ReadonlyArray<Case> = [
       yield* b.turn([{ calls: [tasks] }, { text: "{{results}}" }])
       const e = yield* b.event("client.tool.call")
       yield* b.accepted(e)
+      yield* endsWithoutCall(b, e.index + 1)
       const { content } = yield* completedOne(b)
-      yield* t.equal(b.events("client.tool.call").length, 1, "calls published")
       const each = [0, 1, 2]
       yield* t.equal(
         each.map((i) => at(content, i, "status")),
@@ -146,6 +147,7 @@ export const scopes: ReadonlyArray<Case> = [
       )
       yield* t.expect(e.data.subagent_id !== before.data.subagent_id, "the subagent's activity is a new one")
       yield* b.accepted(e)
+      yield* endsWithoutCall(b, e.index + 1)
       const results = yield* completed(b)
       yield* t.equal(
         results.map(({ success }) => success),
@@ -153,7 +155,6 @@ export const scopes: ReadonlyArray<Case> = [
         "the tool as it was, a changed one, a new one, one outside the profile: success"
       )
       for (const result of results.slice(1, 3)) yield* failedWith(result, "client_tool_not_permitted")
-      yield* t.equal(b.events("client.tool.call").length, 1, "calls published")
       yield* t.equal(t.read("ran"), "", "what bash would have written")
     }
   )

@@ -9,6 +9,7 @@ import {
   cite,
   completed,
   completedOne,
+  endsWithoutCall,
   type JsonObject,
   shown,
   tool
@@ -96,8 +97,8 @@ export const subagents: ReadonlyArray<Case> = [
     function* (t) {
       const b = yield* t.ready([tool("a", { description: "Read-only lookup." })])
       yield* b.turn([{ calls: [agents([oneCallOfSub, "inspect"])] }, { text: "{{results}}" }])
+      yield* endsWithoutCall(b)
       const result = yield* completedOne(b)
-      yield* t.equal(b.events("client.tool.call").length, 0, "calls published")
       yield* t.expect(
         JSON.stringify(result).includes("client_tool_not_permitted"),
         `the subagent should see client_tool_not_permitted, got ${shown(result)}`
