@@ -2,7 +2,7 @@
  * All cases, by group: the one source of `magi-code conformance`.
  *
  * How a case is written. A group is a file of this folder, `export const NAME: ReadonlyArray<Case> = [ … ]`, and a line
- * below. It imports from `../dsl.ts` alone (that file re-exports all there is). A case:
+ * below. It imports from `../dsl.ts` (that file re-exports all there is), and `Effect` for helpers of its own. A case:
  *
  *     const protocol = cite("local-agent-protocol")
  *
@@ -29,12 +29,14 @@
  *   for what measures time closely. No sleep where an event can be waited for; `sleep` only to see that nothing comes.
  */
 import type { Case } from "../Case.ts"
+import { callArguments } from "./callArguments.ts"
 import { calls } from "./calls.ts"
 import { cancel } from "./cancel.ts"
 import { codemode } from "./codemode.ts"
 import { envelope } from "./envelope.ts"
 import { framing } from "./framing.ts"
 import { hooks } from "./hooks.ts"
+import { initialize } from "./initialize.ts"
 import { lifecycle } from "./lifecycle.ts"
 import { order } from "./order.ts"
 import { outcomes } from "./outcomes.ts"
@@ -50,17 +52,20 @@ import { scopes } from "./scopes.ts"
 import { secrets } from "./secrets.ts"
 import { sessions } from "./sessions.ts"
 import { subagents } from "./subagents.ts"
+import { surfaces } from "./surfaces.ts"
 import { tooling } from "./tooling.ts"
 import { toolingCode } from "./toolingCode.ts"
 import { trust } from "./trust.ts"
 
 export const allCases: ReadonlyArray<Case> = [
+  ...callArguments,
   ...calls,
   ...cancel,
   ...codemode,
   ...envelope,
   ...framing,
   ...hooks,
+  ...initialize,
   ...lifecycle,
   ...order,
   ...outcomes,
@@ -76,6 +81,7 @@ export const allCases: ReadonlyArray<Case> = [
   ...secrets,
   ...sessions,
   ...subagents,
+  ...surfaces,
   ...tooling,
   ...toolingCode,
   ...trust
