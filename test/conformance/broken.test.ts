@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import type { CaseResult } from "../../src/conformance/index.ts"
 import { cli } from "../process/support/Built.ts"
-import type { DefectName } from "./broken/defects.ts"
+import { type DefectName, defects } from "./broken/defects.ts"
 
 const proxy = fileURLToPath(new URL("broken/proxy.ts", import.meta.url))
 
@@ -68,6 +68,11 @@ const filters: { readonly [filter: string]: ReadonlyArray<Row> } = {
     { defect: "timeout-late", fails: { "cancel.timeout": "ms after the call" } }
   ]
 }
+
+it("every defect has its row", () => {
+  const rows = Object.values(filters).flatMap((of) => of.map(({ defect }) => defect))
+  assert.deepStrictEqual(["none", ...rows].sort(), Object.keys(defects).sort())
+})
 
 describe.concurrent("a broken backend", { timeout: 60_000 }, () => {
   for (const [filter, rows] of Object.entries(filters)) {
