@@ -1,4 +1,5 @@
 /** A workspace and a home in a temporary folder, and the built-in tools on them with real child processes. */
+
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -8,25 +9,17 @@ import type { JsonObject } from "../../../src/protocol/Json.ts"
 import type { EffectiveSettings } from "../../../src/settings/Settings.ts"
 import { builtinTools } from "../../../src/tools/builtin/BuiltinTools.ts"
 import type { AgentTool, ApprovalNeed, ToolContext, ToolFailure, ToolOutput } from "../../../src/tools/Tool.ts"
+import { settings } from "../../support/settings.ts"
 
 export const settingsOf = (
   workspace: string,
   home: string,
   more: Partial<EffectiveSettings> = {}
 ): EffectiveSettings => ({
+  ...settings,
   home,
   workspace,
-  model: { provider: "offline", model: "offline" },
-  providers: new Map(),
-  capabilities: { disabled: [], code_mode: { enabled: true, compact_direct_tools: false, disabled: [] } },
   approvals: { bash: "allow", write: "allow" },
-  hooks: { before_tool: [], after_tool: [] },
-  mcp: [],
-  agents: new Map(),
-  limits: { turn_steps: 50 },
-  secretEnv: new Set(),
-  secretValues: [],
-  guardedPaths: [],
   ...more
 })
 
