@@ -2,6 +2,7 @@
  * The session files this process holds, each with the number of its holders, and what the index still has to be told of
  * them. The index is told a little later, many changes at once; that a session is held is told before anyone relies on it.
  */
+import { IdleFolding } from "./IdleFolding.ts"
 import { type IndexFile, type IndexRow, rowOf } from "./IndexFile.ts"
 import type { SessionFile } from "./SessionFile.ts"
 
@@ -18,6 +19,7 @@ interface Held {
 export class HeldSessions {
   readonly #index: IndexFile
   readonly #held = new Map<string, Held>()
+  readonly #folding = new IdleFolding()
   readonly #dirty = new Map<string, IndexRow>()
   #timer: NodeJS.Timeout | undefined
 
@@ -43,9 +45,10 @@ export class HeldSessions {
     return held?.file
   }
 
-  /** A commit has changed what lists show. */
-  changed(file: SessionFile): void {
-    this.#mark(rowOf(file.id, file.state, true), INDEX_DELAY_MS)
+  /** A commit was made. `listed`: it changed what lists show. */
+  committed(file: SessionFile, listed: boolean): void {
+    this.#folding.committed(file)
+    if (listed) this.#mark(rowOf(file.id, file.state, true), INDEX_DELAY_MS)
   }
 
   /** One holder less; the last one closes the file and so releases its lock. */
@@ -58,6 +61,7 @@ export class HeldSessions {
     // Told before the lock goes: afterwards another process may hold the session.
     this.#dirty.set(id, rowOf(id, held.file.state, false))
     this.flush()
+    this.#folding.forget(held.file)
     held.file.close()
   }
 
@@ -75,6 +79,7 @@ export class HeldSessions {
     for (const [id, { file }] of this.#held) this.#dirty.set(id, rowOf(id, file.state, false))
     this.flush()
     clearTimeout(this.#timer)
+    this.#folding.close()
     for (const { file } of this.#held.values()) file.close()
     this.#held.clear()
     this.#index.close()

@@ -7,7 +7,7 @@ import { crc32 } from "node:zlib"
 import { revisionsOf } from "../Revision.ts"
 import { StoreFault } from "../StoreFault.ts"
 import type { NewSession, RecordRow } from "../StoreMessages.ts"
-import { createDatabase, openDatabase } from "./openDatabase.ts"
+import { createDatabase, openDatabase, PAGE_SIZE } from "./openDatabase.ts"
 import { integer, readState, type SessionState, text } from "./SessionState.ts"
 import { overwrite, removeFiles } from "./StoreFolder.ts"
 import { damaged, isRefusal, isSyncFailure, syncFailed, toFault } from "./sqliteFault.ts"
@@ -40,6 +40,7 @@ export class SessionFile {
   /** Why the transaction cannot be committed as it is. */
   #trouble: { readonly error: unknown } | null = null
   #failed = false
+  #unfolded = 0
 
   private constructor(id: string, path: string, db: DatabaseSync) {
     this.id = id
@@ -84,6 +85,11 @@ export class SessionFile {
 
   get revision(): string {
     return this.#revisionAt(this.#state.lastSeq)
+  }
+
+  /** Bytes that the log has grown by since `fold`, roughly: a page a commit, and the records. */
+  get unfolded(): number {
+    return this.#unfolded
   }
 
   /**
@@ -172,6 +178,7 @@ export class SessionFile {
       entryCount += entries
       updatedAt = createdAt
       firstRunId ??= runId
+      this.#unfolded += body.length
     }
     this.#draft = { ...this.#draft, entryCount, firstRunId, lastSeq, updatedAt }
   }
@@ -213,6 +220,20 @@ export class SessionFile {
     }
   }
 
+  /**
+   * Folds the log into the file, so that the next commit begins the log anew. It changes nothing that is saved: what cannot
+   * be folded now stays in the log, where it is durable, and is folded later. Left out while a commit is under way.
+   */
+  fold(): void {
+    if (this.#failed || this.#db.isTransaction) return
+    this.#unfolded = 0
+    try {
+      this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)")
+    } catch {
+      // A full disk or a failed sync: the log was synced by the commits and is not shortened before the file is.
+    }
+  }
+
   /** Folds the log into the file and releases the lock. Never throws: what was committed is on the disk already. */
   close(): void {
     try {
@@ -244,6 +265,7 @@ export class SessionFile {
       this.#commit.run()
       if (!durable) this.#db.exec("PRAGMA synchronous = FULL")
       this.#state = this.#draft
+      this.#unfolded += PAGE_SIZE
       return done
     } catch (error) {
       this.#draft = this.#state

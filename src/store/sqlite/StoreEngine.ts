@@ -131,7 +131,10 @@ export class StoreEngine {
   #settle(file: SessionFile, batch: ReadonlyArray<Waiting>): void {
     try {
       this.#post(answersOf(file, batch, file.settle()))
-      if (batch.some(({ request }) => request.op !== "timeline")) this.#held.changed(file)
+      this.#held.committed(
+        file,
+        batch.some(({ request }) => request.op !== "timeline")
+      )
     } catch (error) {
       this.#post([{ ids: batch.map(({ id }) => id), answer: refused(toFault(error, file.path)) }])
     }

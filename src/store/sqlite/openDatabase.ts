@@ -11,6 +11,9 @@ import { checkOrigin, hasPresentSchema, isBlank, migrate, SCHEMA_VERSION, versio
 import { checkFile, createPrivateFile, removeFiles } from "./StoreFolder.ts"
 import { damaged, toFault } from "./sqliteFault.ts"
 
+/** Bytes of a page of a new file. Records of a kilobyte leave a quarter of 4096 empty, and a commit writes whole pages. */
+export const PAGE_SIZE = 8192
+
 const connect = (path: string): DatabaseSync => {
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
@@ -51,8 +54,7 @@ export const createDatabase = <A>(path: string, fill: (db: DatabaseSync) => A): 
   }
   try {
     return using(path, (db) => {
-      // Records of a kilobyte leave a quarter of a page of 4096 bytes empty, and a commit writes whole pages.
-      db.exec("PRAGMA page_size = 8192")
+      db.exec(`PRAGMA page_size = ${PAGE_SIZE}`)
       prepareForWriting(db)
       db.exec("BEGIN IMMEDIATE")
       migrate(db)
