@@ -1,6 +1,6 @@
 /** product sections 1 and 5, `run` and `check`, as processes with a small agent. */
 import { spawn } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -162,6 +162,16 @@ describe("run", { timeout: 60_000, concurrent: false }, () => {
     assert.include(stdout, '"one"')
   })
 
+  it("so is what a module without the word import re-exports, and what a link to TypeScript stands for", async () => {
+    file("again.ts", "enum E { A }\nexport default E[0] === 'A' ? [] : undefined\n")
+    const again = file("again.mjs", 'export { default } from "./again.ts"\n')
+    const link = join(directory, "link.mjs")
+    symlinkSync(join(directory, "again.ts"), link)
+    for (const tools of [again, link]) {
+      const checked = await start({ args: [tools], program: checker })
+      assert.strictEqual(checked.code, 0, checked.stderr)
+    }
+  })
   it("a promise that a tool leaves behind does not end the run; its message is not shown", async () => {
     const tools = file(
       "stray.mjs",

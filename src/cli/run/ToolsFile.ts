@@ -45,13 +45,14 @@ export const load = Effect.fnUntraced(function* (file: string, misfit: EffectCop
   const path = resolve(file)
   if (!existsSync(path)) return yield* refuse("there is no such file")
   if (!statSync(path).isFile()) return yield* refuse("is not a file")
-  if (needsTsx(path)) {
+  const real = realpathSync(path)
+  if (needsTsx(real)) {
     const { register } = yield* Effect.promise(() => import("tsx/esm/api"))
     // For the rest of the process: a handler may import more when it runs.
     register()
   }
   const imported = Effect.tryPromise({
-    try: (): Promise<unknown> => import(pathToFileURL(realpathSync(path)).href),
+    try: (): Promise<unknown> => import(pathToFileURL(real).href),
     catch: (thrown) => refuse(reasonOf(thrown, path), thrown)
   })
   const stuck = Effect.andThen(nothingLeftToDo, refuse("it never finishes loading: a top-level await does not settle"))
@@ -73,11 +74,14 @@ export const load = Effect.fnUntraced(function* (file: string, misfit: EffectCop
   return { _tag: "Toolkit", toolkit: exported.toolkit, layer } satisfies ToolsExport
 })
 
-/** False where tsx makes no difference and only takes time: JavaScript modules that import nothing, now or later. */
+/**
+ * False where tsx makes no difference and only takes time: JavaScript modules that load nothing, now or later. `from` before
+ * a string is a re-export; `createRequire` loads too, `required` does not.
+ */
 const needsTsx = (path: string): boolean => {
   if (extname(path) !== ".mjs") return true
   try {
-    return /\b(?:import|require)\b/.test(readFileSync(path, "utf8"))
+    return /\bimport\b|require\b|\bfrom\s*(?:["']|\/[/*])/i.test(readFileSync(path, "utf8"))
   } catch {
     // The import says why it cannot be read.
     return true
