@@ -4,6 +4,7 @@ import { AnswerPrinter } from "../../src/cli/run/AnswerPrinter.ts"
 import { escapeLine, escapeText } from "../../src/cli/run/escapeText.ts"
 import { parse } from "../../src/cli/run/Options.ts"
 import { splitWords } from "../../src/cli/run/splitWords.ts"
+import { AnswerText } from "../../src/client/AnswerText.ts"
 
 describe("--agent COMMAND", () => {
   it("is split on white space outside of quotes, which are removed and may open inside a word", () => {
@@ -109,6 +110,25 @@ describe("the answer", () => {
       ]),
       "Helo\n\nHello.\n"
     )
+  })
+  it("a part that is not the next is passed over, whatever its number, and the first one begins anew", () => {
+    const text = new AnswerText()
+    let out = ""
+    const printer = new AnswerPrinter((more) => {
+      out += more
+    })
+    const take = (part: number, parts: number, said: string) => {
+      const one = { session_id: "s", run_id: "r", message_id: "a", part, parts, text: said }
+      printer.reconcile(one)
+      return text.reconcile(one)
+    }
+    for (const parts of [2, 4_294_967_295, Number.MAX_SAFE_INTEGER]) {
+      assert.isUndefined(take(parts - 1, parts, "hole"))
+    }
+    assert.isUndefined(take(0, 2, "old"))
+    assert.isUndefined(take(0, 2, "A"))
+    assert.strictEqual(take(1, 2, "B"), "AB")
+    assert.strictEqual(out, "AB")
   })
   it("nothing is nothing, and an empty message is no message", () => {
     assert.strictEqual(printed([]), "")

@@ -2,6 +2,7 @@
  * The answer as it streams. Messages are separated by an empty line. What deltas missed is printed from the reconcile; where
  * that does not begin with what was streamed, the whole text comes again after an empty line. product section 5, `run`.
  */
+import { AnswerText } from "../../client/AnswerText.ts"
 import type { MessageDelta, MessageReconcile } from "../../protocol/Event.ts"
 
 const SEPARATOR = "\n\n"
@@ -10,7 +11,7 @@ export class AnswerPrinter {
   readonly #write: (text: string) => void
   #messageId: string | undefined
   #shown = ""
-  #parts: Array<string> = []
+  readonly #answer = new AnswerText()
   #complete = false
   #printed = false
   #separate = false
@@ -26,13 +27,12 @@ export class AnswerPrinter {
     this.#print(text)
   }
 
-  reconcile({ message_id, part, parts, text }: MessageReconcile): void {
-    this.#enter(message_id)
+  reconcile(part: MessageReconcile): void {
+    this.#enter(part.message_id)
     if (this.#complete) return
-    this.#parts[part] = text
-    if (part !== parts - 1) return
+    const whole = this.#answer.reconcile(part)
+    if (whole === undefined) return
     this.#complete = true
-    const whole = this.#parts.join("")
     if (whole.startsWith(this.#shown)) this.#print(whole.slice(this.#shown.length))
     else {
       this.#separate = true
@@ -49,7 +49,6 @@ export class AnswerPrinter {
     if (messageId === this.#messageId) return
     this.#messageId = messageId
     this.#shown = ""
-    this.#parts = []
     this.#complete = false
     this.#separate = this.#printed
   }
