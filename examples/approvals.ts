@@ -9,7 +9,7 @@
 import { createInterface } from "node:readline/promises"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer } from "effect"
-import { Agent, type Approver, ownBackend, ToolkitTools } from "../src/index.ts"
+import { Agent, type Approver, ToolkitTools } from "../src/index.ts"
 import records from "./tools.ts"
 
 /** Asks on the terminal. The agent closes a question by interrupting this: the signal takes the prompt away. */
@@ -30,10 +30,8 @@ const approver: Approver = (question) => {
 /** An agent whose tools are the toolkit of `tools.ts`; its `add_note` has `needsApproval`. */
 const AgentLive = Layer.unwrap(
   Effect.gen(function* () {
-    const words = ownBackend()
-    if (words === undefined) return yield* Effect.die("run npm run build first")
     const tools = yield* ToolkitTools.make(records.toolkit)
-    return Agent.layer({ words, tools, approver })
+    return Agent.layer({ tools, approver })
   })
 ).pipe(Layer.provide(records.layer))
 

@@ -4,15 +4,12 @@
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Layer, Stream } from "effect"
-import { Agent, type AgentOptions, ownBackend, ToolkitTools } from "../src/index.ts"
+import { Agent, type AgentOptions, ToolkitTools } from "../src/index.ts"
 import records from "./tools.ts"
 
 const options = Effect.gen(function* () {
-  const words = ownBackend()
-  if (words === undefined) return yield* Effect.die("run npm run build first")
   const tools = yield* ToolkitTools.make(records.toolkit)
   return {
-    words,
     tools,
     // Whoever starts the agent owns its questions: here, nothing that asks is allowed.
     approver: ({ summary }) => Effect.as(Console.error(`not allowed: ${summary}`), false)

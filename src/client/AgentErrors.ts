@@ -2,12 +2,17 @@
 import * as Data from "effect/Data"
 import type { TransportLost } from "./TransportLost.ts"
 
-/** The agent's command could not be started. `reason` is the system's code, such as `ENOENT`. */
+/**
+ * The agent's command could not be started. `reason` is the system's code, such as `ENOENT`, or `not_built`: no command was
+ * named, and this package has no built agent.
+ */
 export class AgentNotStarted extends Data.TaggedError("AgentNotStarted")<{
   readonly command: string
   readonly reason: string
 }> {
   override get message(): string {
+    if (this.reason === "not_built")
+      return "this package was not built: run npm run build, or name the agent's command in words"
     return this.reason === "ENOENT"
       ? `the agent command ${JSON.stringify(this.command)} was not found`
       : `the agent command ${JSON.stringify(this.command)} could not be started (${this.reason})`

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type { Budget } from "../platform/Bounded.ts"
 import { uuid } from "../platform/Ids.ts"
 import type { Environment } from "../platform/Marks.ts"
+import { ownBackend } from "../platform/OwnBackend.ts"
 import * as ChildTransport from "../transport/ChildTransport.ts"
 import { AgentNotStarted } from "./AgentErrors.ts"
 import type { AgentEnd, AgentLink } from "./AgentLink.ts"
@@ -17,8 +18,8 @@ const END_AT_MS = 2000
 
 /** How the agent's process is started. */
 export interface AgentCommand {
-  /** The command and its arguments. */
-  readonly words: readonly [string, ...ReadonlyArray<string>]
+  /** The command and its arguments; default: the agent of this package, on the Node of this process (`ownBackend`). */
+  readonly words?: readonly [string, ...ReadonlyArray<string>]
   /** The workspace; default: this process's directory. */
   readonly cwd?: string
   /** Added to this process's environment. */
@@ -29,7 +30,10 @@ export interface AgentCommand {
 
 /** Starts the agent. The caller closes it (`close`), in every case. */
 export const open = Effect.fnUntraced(function* (command: AgentCommand) {
-  const [program, ...args] = command.words
+  const words = command.words ?? ownBackend()
+  if (words === undefined)
+    return yield* new AgentNotStarted({ command: "magi-code serve --stdio", reason: "not_built" })
+  const [program, ...args] = words
   const mark = `client-${yield* uuid}`
   const child = yield* ChildTransport.open({
     command: program,

@@ -26,7 +26,6 @@ export interface AdaptedTool {
 }
 
 /** A tool that cannot be registered, and why. */
-/** A tool that was not taken. */
 export interface LeftOut {
   /** The name by which its server knows it. */
   readonly mcpName: string
@@ -37,7 +36,6 @@ export interface LeftOut {
 }
 
 /** What became of a server's list: every tool is in one of the two. */
-/** What became of a server's list. */
 export interface AdaptedServer {
   /** A valid registry, in the order that the server lists its tools. */
   readonly tools: ReadonlyArray<AdaptedTool>
@@ -45,7 +43,6 @@ export interface AdaptedServer {
 }
 
 /** How a server's tools are named and timed. */
-/** How names and bounds are given to all tools of a server. */
 export interface AdaptOptions {
   /** Put before every name, with `__`: `files` makes `read` into `client__files__read`. */
   readonly prefix?: string

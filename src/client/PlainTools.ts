@@ -32,8 +32,7 @@ export interface PlainToolContext {
   readonly subagentId: string | null
 }
 
-/** A tool as an object with a function. */
-/** A tool as a plain object. product section 1, `--tools`. */
+/** A tool as a plain object with a function. product section 1, `--tools`. */
 export interface PlainTool {
   /** With or without `client__`. */
   readonly name: string

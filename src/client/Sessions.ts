@@ -30,8 +30,10 @@ export interface PageOf {
   readonly cursor: string
 }
 
-/** Sessions, models and state: one request each, failing with what the agent answered or with the loss of its process. */
-/** The methods of an agent that are not about a turn. Each uses a request id, and fails with the agent's refusal, a bound or the loss. */
+/**
+ * The methods of an agent that are not about a turn: sessions, models and state. Each uses a request id, and fails with the
+ * agent's refusal, a bound or the loss of its process.
+ */
 export interface Sessions {
   /** Creates a session and attaches it. It is stored with its first run. */
   readonly createSession: Request<SessionCreated>

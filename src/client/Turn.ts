@@ -25,7 +25,6 @@ export interface TurnOutcome {
 }
 
 /** A run that was started. It belongs to a scope: leaving that before the run has ended sends `turn.cancel`. */
-/** A run that was started. */
 export interface Turn {
   /** As it stands in every event. */
   readonly runId: string

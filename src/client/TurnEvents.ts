@@ -21,8 +21,7 @@ export interface ReplySent {
   readonly at: bigint
 }
 
-/** What a turn tells: the agent's events, and the replies that this client sends to its calls. */
-/** What a turn's stream gives; told apart by `_tag`. */
+/** What a turn tells: the agent's events, and the replies that this client sends to its calls; told apart by `_tag`. */
 export type TurnEvent = AgentEvent | ReplySent
 
 /** Bytes of unread events before droppable ones are dropped, and before the reader is told that it lost the thread. */

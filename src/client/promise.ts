@@ -15,6 +15,7 @@
  *
  * @module magi-code/promise
  */
+export { ownBackend } from "../platform/OwnBackend.ts"
 export type { ApprovalQuestion } from "./Approver.ts"
 export type { HistoryItem, HistoryText, HistoryTool } from "./HistoryParts.ts"
 export type { PlainTool, PlainToolContext } from "./PlainTools.ts"
@@ -28,7 +29,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { ownBackend } from "../platform/OwnBackend.ts"
 import type { InitializeResult } from "../protocol/Initialize.ts"
 import type {
   HistoryPage,
@@ -49,13 +49,8 @@ import type { PageOf } from "./Sessions.ts"
 import type { TurnOutcome } from "./Turn.ts"
 import type { TurnEvent } from "./TurnEvents.ts"
 
-export { ownBackend }
-
-/** How an agent is opened. */
 /** How an agent is started and what it is opened with. */
-export interface OpenOptions extends Omit<AgentOptions, "tools" | "approver" | "words"> {
-  /** The command of the agent; default: the backend of this package. */
-  readonly words?: readonly [string, ...ReadonlyArray<string>]
+export interface OpenOptions extends Omit<AgentOptions, "tools" | "approver"> {
   /**
    * A link in place of a process, such as a scripted agent's; `words` is then not used. A function makes one for each child,
    * which `recycle` needs.
@@ -84,32 +79,25 @@ export interface PromiseAgent extends AsyncDisposable {
   /** What the agent said of itself when it was initialized. */
   readonly info: InitializeResult
   /** Creates a session and attaches it. It is stored with its first run. */
-  /** Creates a session and attaches it. It is stored with its first run. */
   readonly createSession: () => Promise<SessionCreated>
   /** Opens a stored session and attaches it. */
-  /** Opens a stored session and attaches it. */
   readonly openSession: (sessionId: string) => Promise<SessionOpened>
-  /** The stored sessions of the workspace, newest first, a page of at most 100 at a time. */
   /** The stored sessions of the workspace, newest first, a page at a time: `limit` is 1 to 100. */
   readonly listSessions: (options?: { readonly page?: PageOf; readonly limit?: number }) => Promise<SessionListed>
   /** The attached session's history, read a page at a time as it is iterated; iterate it again to read it anew. */
   readonly history: (options?: Parameters<AgentShape["history"]>[0]) => AsyncIterable<HistoryItem>
   /** One page of it as the agent gives it. */
   readonly historyPage: (options: Parameters<AgentShape["historyPage"]>[0]) => Promise<HistoryPage>
-  /** The providers' models that a session can choose. */
   /** The models that a session can choose. */
   readonly models: () => Promise<ModelCatalog>
   /** Chooses the model of the attached session. */
-  /** Chooses the model of the attached session. */
   readonly selectModel: (choice: { readonly provider: string; readonly model: string }) => Promise<Selection>
-  /** How the agent is now. */
   /** What the agent says of itself now. */
   readonly status: () => Promise<StatusResult>
   /** Starts a run in the attached session; one at a time. */
   readonly turn: (prompt: string) => Promise<PromiseTurn>
   /** Starts a run and waits for its outcome; aborting the signal sends `turn.cancel` and rejects, before the turn without one. */
   readonly run: (prompt: string, options?: { readonly signal?: AbortSignal }) => Promise<TurnOutcome>
-  /** Ends what runs and the process; again, it does nothing. */
   /**
    * Replaces the child by a fresh one in which the attached session is opened again; nothing is sent twice. What is asked
    * meanwhile waits. Rejects with `RecycleFailed`, such as `run_active` while a run is active.
@@ -134,7 +122,7 @@ export const openAgent = async (options: OpenOptions = {}): Promise<PromiseAgent
   }
 }
 
-const open = ({ approver, link, tools, words, ...rest }: OpenOptions) =>
+const open = ({ approver, link, tools, ...rest }: OpenOptions) =>
   Effect.gen(function* () {
     const made = yield* makeTools(tools ?? [])
     const more = {
@@ -153,16 +141,8 @@ const open = ({ approver, link, tools, words, ...rest }: OpenOptions) =>
       )
     }
     if (link !== undefined) return yield* Agent.over(link, { ...rest, ...more })
-    const command = words ?? (yield* ownCommand)
-    return yield* Agent.make({ ...rest, ...more, words: command })
+    return yield* Agent.make({ ...rest, ...more })
   })
-
-const ownCommand = Effect.suspend(() => {
-  const words = ownBackend()
-  return words === undefined
-    ? Effect.die(new Error("the package was not built: there is no agent to start"))
-    : Effect.succeed(words)
-})
 
 const facade = (agent: AgentShape, close: () => Promise<void>): PromiseAgent => ({
   get info() {

@@ -25,6 +25,9 @@ const outcome: TurnOutcome = await agent.run('script:[{"calls":[{"name":"client_
 console.log(reply.text, outcome.text, Limits.json_depth, typeof startupWith, typeof MemorySessionStore, typeof Agent.make)
 `
 
+const record =
+  '{"record_id":"R-17","title":"Broken lamp in the hall","status":"open","notes":["reported by the porter"]}'
+
 describe("the packed tarball", { timeout: 60_000 }, () => {
   let folder = ""
   beforeAll(() => {
@@ -39,7 +42,8 @@ describe("the packed tarball", { timeout: 60_000 }, () => {
   const run = (words: ReadonlyArray<string>) => {
     const home = join(folder, "home")
     mkdirSync(home, { recursive: true })
-    const path = [join(folder, "node_modules", ".bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter)
+    // Without node_modules/.bin, as where somebody types `node main.ts`.
+    const path = [dirname(process.execPath), process.env["PATH"]].join(delimiter)
     const env = { PATH: path, HOME: home, MC_HOME: home, NO_COLOR: "1" }
     const { error, status, stderr, stdout } = spawnSync(process.execPath, words, { cwd: folder, encoding: "utf8", env })
     if (error !== undefined) throw error
@@ -77,8 +81,6 @@ describe("the packed tarball", { timeout: 60_000 }, () => {
     assert.strictEqual(printed(["main.ts", join(folder, "home")]), "said ok 32 function object function\n"))
 
   describe("the examples run, with their imports from the package", () => {
-    const record =
-      '{"record_id":"R-17","title":"Broken lamp in the hall","status":"open","notes":["reported by the porter"]}'
     const example = (name: string, expected: ReadonlyArray<string>) =>
       it(name, () => {
         const out = printed([join("examples", name)]).replaceAll(folder, "FOLDER")
@@ -106,12 +108,15 @@ describe("the packed tarball", { timeout: 60_000 }, () => {
       it(`${page.path}, ${section}`, () => {
         const found = programsOf(page.text).find((one) => one.section === section)
         if (found === undefined) return assert.fail("there is no such program")
-        writeFileSync(join(folder, "page.ts"), found.text)
-        assert.strictEqual(printed(["page.ts"]), expected)
+        // Beside tools.ts, which some of them import.
+        const file = join("examples", "page.ts")
+        writeFileSync(join(folder, file), found.text)
+        assert.strictEqual(printed([file]), expected)
       })
 
     program(page("README.md"), "for-a-library-user", '{"title":"Record R-17"}\n')
     program(page("docs/library.md"), "without-effect", 'completed {"words":6}\n')
+    program(page("docs/library.md"), "with-effect", `${record}\n`)
   })
 
   describe("its command", () => {
