@@ -1,5 +1,6 @@
 /** product sections 1 and 5, `run` and `check`, as processes with a small agent. */
 import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -212,6 +213,24 @@ describe("run", { timeout: 60_000, concurrent: false }, () => {
     })
     assert.strictEqual(code, 130)
     assert.deepInclude(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""), { type: "outcome", status: "cancelled" })
+  })
+
+  it("a reader that has stopped reading does not keep the process: Ctrl-C ends it, before the run's end and after", async () => {
+    for (const [modes, when] of [
+      [["floods"], "eof"],
+      [["floods", "ignores-eof"], "turn.start"]
+    ] as const) {
+      const child = spawn(process.execPath, [runner, ...agent(...modes), "[]"], { cwd: directory, stdio: "pipe" })
+      child.stdout.pause()
+      child.stderr.resume()
+      whenLogged(`agent-${modes.join("-")}.log`, when, () => {
+        child.kill("SIGINT")
+        child.kill("SIGINT")
+      })
+      const [code] = await once(child, "exit")
+      assert.strictEqual(code, 130, when)
+      child.stdout.destroy()
+    }
   })
 
   it("a prompt from stdin is wrong usage when it is blank or too long", async () => {

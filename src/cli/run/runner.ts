@@ -35,6 +35,8 @@ import type { View } from "./View.ts"
 const DRAW_EVERY_MS = 100
 /** What the finalizers of a toolkit's own layer get, after the agent is closed. */
 const LAYER_MS = 500
+/** What readers of stdout and stderr get to take the rest, once a signal asked for the end. */
+const FLUSH_MS = 500
 
 /** Runs and gives the exit code. `misfit`: the tools file's own copy of `effect`, where it is one that does not fit. */
 export const run = (options: RunOptions, misfit: EffectCopy | undefined): Promise<number> => {
@@ -48,12 +50,20 @@ export const run = (options: RunOptions, misfit: EffectCopy | undefined): Promis
       return true
     }
   })
-  return Effect.runPromise(traced(Effect.scoped(program(options, misfit, streams))).pipe(Effect.provide(logging)))
+  // Listened for outside of what exports traces: loading that, and its last sending, are no time for a signal to kill.
+  const whole = Effect.flatMap(Interrupts.listen, (interrupts) =>
+    traced(Effect.scoped(program(options, misfit, streams, interrupts)))
+  )
+  return Effect.runPromise(Effect.scoped(whole).pipe(Effect.provide(logging)))
 }
 
-const program = Effect.fnUntraced(function* (options: RunOptions, misfit: EffectCopy | undefined, streams: Streams) {
+const program = Effect.fnUntraced(function* (
+  options: RunOptions,
+  misfit: EffectCopy | undefined,
+  streams: Streams,
+  interrupts: Interrupts.Interrupts
+) {
   const clock = yield* Clock.Clock
-  const interrupts = yield* Interrupts.listen
   const view = yield* makeView(options, streams, clock)
   const report = makeReport(streams, () => view, isDebug(options))
   const progress: Progress = { options, streams, view, report, interrupts, turn: undefined, exitCode: undefined }
@@ -72,9 +82,12 @@ const program = Effect.fnUntraced(function* (options: RunOptions, misfit: Effect
   if (interrupts.any()) tellEnd(progress, { status: "cancelled", error: null, text: "" })
   else tellFailure(progress, "interrupted", "the run was ended", () => report.error("the run was ended"))
   yield* bounded(Scope.close(layers, Exit.void), LAYER_MS)
-  yield* streams.out.flushed
-  yield* streams.err.flushed
-  return progress.exitCode ?? 1
+  // A slow reader is waited for, until someone wants the end: one that has stopped reading would keep it away for ever.
+  const whole = yield* Effect.raceFirst(
+    Effect.as(Effect.andThen(streams.out.flushed, streams.err.flushed), true),
+    Effect.as(Effect.andThen(interrupts.first, Effect.sleep(FLUSH_MS)), false)
+  )
+  return whole ? (progress.exitCode ?? 1) : 130
 })
 
 /** Nobody reads the answer any more. */

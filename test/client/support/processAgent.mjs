@@ -50,6 +50,8 @@ const finish = (status = "completed", error = null) =>
 
 const run = async (prompt) => {
   if (has("silent")) return
+  if (has("floods"))
+    for (let n = 0; n < 20; n += 1) event("message.delta", { message_id: "f", text: "x".repeat(40_000) })
   const results = []
   for (const [n, { name, arguments: args }] of (prompt.startsWith("[") ? JSON.parse(prompt) : []).entries()) {
     const call_id = `c-${n}`
