@@ -28,15 +28,21 @@ export interface RepliesOptions {
   readonly onNotSent: (callId: string, why: NotSent) => void
 }
 
+const REFUSED = "the agent did not accept the tool's result (invalid_params)"
+
 const error = (text: string): ToolReplyValue => ({ status: "error", text })
 
 /** Replies over these requests. */
 export const make = (options: RepliesOptions): Replies => {
   const { requests } = options
 
+  const mostBytes = () => Math.min(options.resultBytes(), ClientToolLimits.result_bytes)
+  /** Our own words, which an agent that takes very little gets the beginning of. */
+  const inBounds = (text: string) => error(CompactJson.truncateText(text, mostBytes()))
+
   /** What is sent instead of a reply that cannot be; `undefined`: it can be. */
   const misfit = (identity: CallIdentity, reply: ToolReplyValue): string | undefined => {
-    const most = Math.min(options.resultBytes(), ClientToolLimits.result_bytes)
+    const most = mostBytes()
     const { structured, text } = reply
     if (!CompactJson.isEncodable(text) || (structured !== undefined && !CompactJson.isEncodable(structured))) {
       return "the tool's result holds a lone surrogate and cannot be sent"
@@ -51,7 +57,7 @@ export const make = (options: RepliesOptions): Replies => {
       // The call is still pending at the agent: one correction, under a fresh id. `stale_client_tool_call` says that the
       // call is over: nothing follows.
       if (answer._tag === "Failure" && answer.error.code === "invalid_params" && !isSecond) {
-        post(identity, error("the agent did not accept the tool's result (invalid_params)"), true)
+        post(identity, inBounds(REFUSED), true)
       }
     })
     if (notSent === undefined) options.onSent(identity.call_id, reply.status)
@@ -61,7 +67,7 @@ export const make = (options: RepliesOptions): Replies => {
   return {
     send: (identity, reply) => {
       const why = misfit(identity, reply)
-      post(identity, why === undefined ? reply : error(why), false)
+      post(identity, why === undefined ? reply : inBounds(why), false)
     }
   }
 }

@@ -333,13 +333,17 @@ describe("replies", () => {
           Effect.gen(function* () {
             const { script } = yield* inTurn([big], options)
             yield* script.call("c1", "client__big", { n })
-            return (yield* script.take("client.tool.result")).params.status
+            const { params } = yield* script.take("client.tool.result")
+            const most = options?.toolLimits?.result_bytes ?? 32_768
+            assert.isAtMost(Buffer.byteLength(String(params.text)), most)
+            return params.status
           })
         )
       assert.strictEqual(yield* run(32_768), "success")
       assert.strictEqual(yield* run(32_769), "error")
       assert.strictEqual(yield* run(1000, { toolLimits: { result_bytes: 1000 } }), "success")
       assert.strictEqual(yield* run(1001, { toolLimits: { result_bytes: 1000 } }), "error")
+      assert.strictEqual(yield* run(6, { toolLimits: { result_bytes: 5 } }), "error")
       assert.strictEqual(yield* run(900, { limits: { input_frame_bytes: 900 } }), "error")
     })
   )
