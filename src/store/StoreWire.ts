@@ -1,8 +1,8 @@
 /**
- * How requests cross to the store's worker. A structured clone of objects writes and reads every name of every member,
- * which costs several times what the disk's share of a grouped append does; one text and the records' bodies do not.
+ * How requests cross to the store's worker, and answers back. A structured clone of objects writes and reads every name of
+ * every member, which costs several times what the disk's share of a grouped append does; texts in an array do not.
  */
-import type { NewSession, RecordRow, RequestMessage, StoreRequest } from "./StoreMessages.ts"
+import type { Answer, AnswerMessage, NewSession, RecordRow, RequestMessage, StoreRequest } from "./StoreMessages.ts"
 
 /** A row without its body. */
 type Columns = readonly [
@@ -18,15 +18,14 @@ type Head =
   | readonly [id: number, session: string, create: NewSession | null, rows: ReadonlyArray<Columns>]
   | readonly [id: number, request: Exclude<StoreRequest, { readonly op: "append" }>]
 
-/** One message of requests. */
-export interface PackedRequests {
-  /** All that is not a body, as one JSON text. */
-  readonly heads: string
-  /** The bodies of all rows, in order. */
-  readonly bodies: ReadonlyArray<string>
-  /** More of the same turn follows: what is written of it is to be committed together. */
-  readonly more: boolean
-}
+/**
+ * One message of requests: all that is not a body, as one JSON text; whether more of the same turn follows, which is to be
+ * committed with it; and the bodies of all rows, in order.
+ */
+export type PackedRequests = readonly [heads: string, more: boolean, ...bodies: ReadonlyArray<string>]
+
+/** Answers of one commit, or one other: the revision is what is answered to an append that was made. */
+export type PackedAnswers = ReadonlyArray<readonly [ids: ReadonlyArray<number>, answer: string | Answer]>
 
 const columnsOf = (row: RecordRow): Columns => [
   row.entryId,
@@ -45,12 +44,15 @@ export const packRequests = (messages: ReadonlyArray<RequestMessage>, more: bool
     for (const row of request.rows) bodies.push(row.body)
     return [id, request.session, request.create, request.rows.map(columnsOf)]
   })
-  return { heads: JSON.stringify(heads), bodies, more }
+  return [JSON.stringify(heads), more, ...bodies]
 }
 
-/** What `packRequests` was given. */
-export const unpackRequests = (packed: PackedRequests): ReadonlyArray<RequestMessage> => {
-  const heads: ReadonlyArray<Head> = JSON.parse(packed.heads)
+/** What `packRequests` was given, and whether more follows. */
+export const unpackRequests = ([texts, more, ...bodies]: PackedRequests): {
+  readonly requests: ReadonlyArray<RequestMessage>
+  readonly more: boolean
+} => {
+  const heads: ReadonlyArray<Head> = JSON.parse(texts)
   let next = 0
   const rowOf = ([entryId, kind, runId, createdAt, callKey, entries]: Columns): RecordRow => ({
     entryId,
@@ -59,11 +61,26 @@ export const unpackRequests = (packed: PackedRequests): ReadonlyArray<RequestMes
     createdAt,
     callKey,
     entries,
-    body: packed.bodies[next++] ?? ""
+    body: bodies[next++] ?? ""
   })
-  return heads.map((head): RequestMessage => {
+  const requests = heads.map((head): RequestMessage => {
     if (head.length === 2) return { id: head[0], request: head[1] }
     const [id, session, create, rows] = head
     return { id, request: { op: "append", session, create, rows: rows.map(rowOf) } }
   })
+  return { requests, more }
 }
+
+/** Answers, as they are posted. */
+export const packAnswers = (answers: ReadonlyArray<AnswerMessage>): PackedAnswers =>
+  answers.map(({ answer, ids }) => [
+    ids,
+    answer.ok && answer.reply.op === "append" ? answer.reply.value.revision : answer
+  ])
+
+/** What `packAnswers` was given. */
+export const unpackAnswers = (packed: PackedAnswers): ReadonlyArray<AnswerMessage> =>
+  packed.map(([ids, answer]) => ({
+    ids,
+    answer: typeof answer === "string" ? { ok: true, reply: { op: "append", value: { revision: answer } } } : answer
+  }))

@@ -5,7 +5,7 @@
 import { Worker } from "node:worker_threads"
 import { threadEnding } from "../platform/Exit.ts"
 import type { Answer, AnswerMessage, RequestMessage, StoreRequest } from "./StoreMessages.ts"
-import { packRequests } from "./StoreWire.ts"
+import { type PackedAnswers, packRequests, unpackAnswers } from "./StoreWire.ts"
 
 /** Requests that may wait for an answer. A run has a few dozen at most; more means that the disk does not keep up. */
 const MAX_WAITING = 1024
@@ -49,7 +49,7 @@ export class WorkerLink {
     // Nothing of the environment is needed, and what it might print must never reach the protocol's stdout.
     this.#worker = new Worker(url, { workerData: { home }, env: {}, execArgv: [], stdout: true, name: "store" })
     this.#worker.stdout.resume()
-    this.#worker.on("message", (answers: ReadonlyArray<AnswerMessage>) => answers.forEach((one) => this.#answered(one)))
+    this.#worker.on("message", (packed: PackedAnswers) => unpackAnswers(packed).forEach((one) => this.#answered(one)))
     this.#worker.on("error", (error) =>
       this.#end(`the store's worker failed (${nameOf(error)}): open the session again`)
     )

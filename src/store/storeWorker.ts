@@ -3,12 +3,15 @@
  * never keep the thread that speaks the protocol, so every file of every session is opened here and nowhere else.
  */
 import { parentPort, workerData } from "node:worker_threads"
-import { type PackedRequests, unpackRequests } from "./StoreWire.ts"
+import { type PackedRequests, packAnswers, unpackRequests } from "./StoreWire.ts"
 import { StoreEngine } from "./sqlite/StoreEngine.ts"
 
 const port = parentPort
 const home: unknown = workerData?.home
 if (port !== null && typeof home === "string") {
-  const engine = new StoreEngine(home, (answers) => port.postMessage(answers))
-  port.on("message", (packed: PackedRequests) => engine.receive(unpackRequests(packed), packed.more))
+  const engine = new StoreEngine(home, (answers) => port.postMessage(packAnswers(answers)))
+  port.on("message", (packed: PackedRequests) => {
+    const { more, requests } = unpackRequests(packed)
+    engine.receive(requests, more)
+  })
 }

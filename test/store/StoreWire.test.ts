@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { entryCountOf } from "../../src/store/HistoryEntries.ts"
 import { rowOfRecord } from "../../src/store/RecordCodec.ts"
-import type { NewSession, RequestMessage } from "../../src/store/StoreMessages.ts"
-import { packRequests, unpackRequests } from "../../src/store/StoreWire.ts"
+import type { AnswerMessage, NewSession, RequestMessage } from "../../src/store/StoreMessages.ts"
+import { packAnswers, packRequests, unpackAnswers, unpackRequests } from "../../src/store/StoreWire.ts"
 import { notice, turn, user } from "./support.ts"
 
 const create: NewSession = {
@@ -36,8 +36,19 @@ describe("requests to the store's worker", () => {
       { id: 6, request: { op: "stop" } }
     ]
     const packed = structuredClone(packRequests(requests, true))
-    assert.deepStrictEqual(unpackRequests(packed), requests)
-    assert.isTrue(packed.more)
-    assert.deepStrictEqual(unpackRequests(structuredClone(packRequests([], false))), [])
+    assert.deepStrictEqual(unpackRequests(packed), { requests, more: true })
+    assert.deepStrictEqual(unpackRequests(structuredClone(packRequests([], false))), { requests: [], more: false })
+  })
+})
+
+describe("answers of the store's worker", () => {
+  it("arrive as they were sent", () => {
+    const answers: ReadonlyArray<AnswerMessage> = [
+      { ids: [1, 2], answer: { ok: true, reply: { op: "append", value: { revision: "h2-x" } } } },
+      { ids: [3], answer: { ok: true, reply: { op: "title", value: null } } },
+      { ids: [4], answer: { ok: false, kind: "persistence", message: "the disk is full" } },
+      { ids: [5], answer: { ok: true, reply: { op: "read", value: { bodies: ["a"], next: 7 } } } }
+    ]
+    assert.deepStrictEqual(unpackAnswers(structuredClone(packAnswers(answers))), answers)
   })
 })
