@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { bounded } from "../platform/Bounded.ts"
+import { truncateText } from "../protocol/CompactJson.ts"
 import { isJsonObject, type Json, type JsonObject } from "../protocol/Json.ts"
 import { ClientToolLimits } from "../protocol/Limits.ts"
 import { textOfContent } from "../protocol/McpContent.ts"
@@ -61,7 +62,7 @@ export interface McpTools {
 const LIST_MS = 30_000
 /** Far more than the 32 that can be registered. */
 const MOST_LISTED = 1000
-/** What is told of a failure. */
+/** Bytes of what is told of a failure. */
 const MOST_REASON = 1000
 /** How long a connection may take to close. */
 const CLOSE_MS = 2000
@@ -97,24 +98,35 @@ export const scoped = (
   connect: (signal: AbortSignal) => Promise<McpConnection & { readonly close: () => Promise<void> }>,
   options: AdaptOptions = {}
 ): Effect.Effect<McpTools, McpUnavailable, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.tryPromise({
+  Effect.gen(function* () {
+    let over = false
+    let connection: { readonly close: () => Promise<void> } | undefined
+    // Before there is one: between the promise's end and whoever waits for it an interruption may come.
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        over = true
+        return connection === undefined ? Effect.void : closed(connection)
+      })
+    )
+    const connected = yield* Effect.tryPromise({
       try: async (signal) => {
-        const connection = await connect(signal)
+        const made = await connect(signal)
         // Nobody waits for it any more, so nobody else closes it.
-        if (signal.aborted) await connection.close()
-        return connection
+        if (signal.aborted || over) await made.close()
+        else connection = made
+        return made
       },
       catch: unavailable
-    }),
-    (connection) =>
-      Effect.flatMap(bounded(Effect.ignore(Effect.tryPromise(() => connection.close())), CLOSE_MS), (closed) =>
-        closed ? Effect.void : Effect.logWarning("the connection to an MCP server did not close in time")
-      ),
-    { interruptible: true }
-  ).pipe(Effect.flatMap((connection) => make(connection, options)))
+    })
+    return yield* make(connected, options)
+  })
 
-const unavailable = (thrown: unknown) => new McpUnavailable({ reason: textOfThrow(thrown).slice(0, MOST_REASON) })
+const closed = (connection: { readonly close: () => Promise<void> }): Effect.Effect<void> =>
+  Effect.flatMap(bounded(Effect.ignore(Effect.tryPromise(() => connection.close())), CLOSE_MS), (inTime) =>
+    inTime ? Effect.void : Effect.logWarning("the connection to an MCP server did not close in time")
+  )
+
+const unavailable = (thrown: unknown) => new McpUnavailable({ reason: truncateText(textOfThrow(thrown), MOST_REASON) })
 
 const list = (connection: McpConnection): Effect.Effect<ReadonlyArray<McpTool>, McpUnavailable> =>
   Effect.gen(function* () {
@@ -168,7 +180,7 @@ const draftOf = (connection: McpConnection, { descriptor, mcpName }: AdaptedTool
         const result = yield* Effect.tryPromise({
           try: (signal) => connection.callTool({ name: mcpName, arguments: args }, undefined, { signal, timeout }),
           catch: (thrown) =>
-            new ToolFailed({ text: `the MCP server did not answer: ${textOfThrow(thrown)}`.slice(0, MOST_REASON) })
+            new ToolFailed({ text: truncateText(`the MCP server did not answer: ${textOfThrow(thrown)}`, MOST_REASON) })
         })
         return yield* replyOf(result)
       })

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
-import { Deferred, Effect, Exit, Option } from "effect"
+import { Deferred, Effect, Exit, Fiber, Option } from "effect"
 import { Agent } from "../../src/client/Agent.ts"
 import * as McpTools from "../../src/client/McpTools.ts"
 import type { JsonObject } from "../../src/protocol/Json.ts"
@@ -176,6 +176,43 @@ describe("results and bounds", () => {
       assert.isAtMost(timeout, 5000)
       assert.isAbove(timeout, 4000)
     }).pipe(Effect.scoped)
+  )
+
+  it.live("whenever the connecting is interrupted, the connection is closed, once", () =>
+    Effect.gen(function* () {
+      for (let steps = 0; steps < 12; steps += 1) {
+        let closings = 0
+        let interrupt = () => {}
+        const close = async () => {
+          closings += 1
+        }
+        const connect = () =>
+          new Promise<McpTools.McpConnection & { readonly close: typeof close }>((resolve) =>
+            setImmediate(() => {
+              resolve({ ...answering({}), listTools: () => new Promise(() => {}), close })
+              // From before anyone knows of the connection until after all do.
+              const later = (left: number) => (left === 0 ? interrupt() : queueMicrotask(() => later(left - 1)))
+              later(steps)
+            })
+          )
+        const fiber = yield* Effect.forkChild(Effect.scoped(McpTools.scoped(connect)), { startImmediately: true })
+        interrupt = () => fiber.interruptUnsafe()
+        yield* Fiber.await(fiber)
+        yield* Effect.sleep(1)
+        assert.strictEqual(closings, 1, `interrupted ${steps} steps after`)
+      }
+    })
+  )
+
+  it.live("a failure is told within its bound and never cut inside a character", () =>
+    Effect.gen(function* () {
+      for (const before of ["x", "xx"]) {
+        const connection = { ...answering({}), callTool: () => Promise.reject(new Error(before + "🎉".repeat(1000))) }
+        const reply = yield* Effect.scoped(replyTo(connection, "odd_name"))
+        assert.match(reply.text, /^the MCP server did not answer: xx?🎉+$/u)
+        assert.isAtMost(Buffer.byteLength(reply.text), 1000)
+      }
+    })
   )
 
   it.live("isError is an error reply with its value; text that is too much is cut with a note, a value never", () =>
