@@ -138,6 +138,19 @@ describe.skipIf(!hasTmux())("run on a terminal (skipped where there is no tmux)"
     assert.match(await terminal.screen(), /✗ bash: failure \(approval_denied\)[\s\S]*✓ bash: success/)
   }, 60_000)
 
+  it("Ctrl-D is no permission, and what is asked after it is denied at once", async () => {
+    await using terminal = await start([
+      { calls: [bash("touch first")] },
+      { calls: [bash("touch second")] },
+      { text: "Done." }
+    ])
+    await terminal.shows(/touch first\n {2}Allow\? \[y\/N\]$/)
+    await terminal.keys("C-d")
+    assert.strictEqual(await terminal.ended(), 0)
+    assert.include(await terminal.screen(), "denied, as the input has ended")
+    assert.isFalse(terminal.has("first") || terminal.has("second"))
+  }, 60_000)
+
   it("Ctrl-C cancels the turn and tells what is known; a question that is open is closed", async () => {
     await using terminal = await start([
       { text: "I look.", calls: [call("wait_for", "a"), bash("touch made")] },

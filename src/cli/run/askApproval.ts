@@ -24,18 +24,23 @@ export const makeApprover = (mode: ApproveMode, streams: Streams, view: () => Vi
       return allow
     })
   if (mode !== "ask") return (question) => answered(question, mode === "all")
+  const denied = (question: ApprovalQuestion, why: string) =>
+    Effect.sync(() => {
+      view().line(`${subject(question)}: denied, as ${why} (see --approve)`)
+      return false
+    })
   const { region } = streams
   if (region === undefined || process.stdin.isTTY !== true) {
-    return (question) =>
-      Effect.sync(() => {
-        view().line(`${subject(question)}: denied, as there is no terminal to ask on (see --approve)`)
-        return false
-      })
+    return (question) => denied(question, "there is no terminal to ask on")
   }
   return (question) =>
     Effect.suspend(() => {
       const until = performance.now() + question.timeoutMs
-      return oneAtATime.withPermits(1)(ask(question, region, until))
+      // After a Ctrl-D the stream gives nothing more: a question would stand there that takes no answer.
+      const asked = Effect.suspend(() =>
+        process.stdin.readableEnded ? denied(question, "the input has ended") : ask(question, region, until)
+      )
+      return oneAtATime.withPermits(1)(asked)
     })
 }
 
