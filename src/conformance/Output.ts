@@ -4,6 +4,8 @@ import { short } from "./Json.ts"
 import { checkLine } from "./OutputLine.ts"
 
 const LF = 10
+/** Bytes of a line that are kept: sixteen times what a frame may have. A backend may write without end. */
+const MOST_HELD = 1_048_576
 
 export class Output {
   /** Every valid frame, in order of arrival. */
@@ -15,6 +17,7 @@ export class Output {
   readonly #label: string
   #sequence = 0
   #rest: Array<Uint8Array> = []
+  #held = 0
 
   constructor(label: string) {
     this.#label = label
@@ -24,11 +27,20 @@ export class Output {
   take(chunk: Uint8Array): void {
     let from = 0
     for (let lf = chunk.indexOf(LF); lf >= 0; lf = chunk.indexOf(LF, from)) {
-      this.#line(Buffer.concat([...this.#rest, chunk.subarray(from, lf)]))
+      this.#hold(chunk.subarray(from, lf))
+      this.#line(Buffer.concat(this.#rest))
       this.#rest = []
+      this.#held = 0
       from = lf + 1
     }
-    if (from < chunk.length) this.#rest.push(chunk.subarray(from))
+    this.#hold(chunk.subarray(from))
+  }
+
+  /** What is beyond the bound is dropped: the line is far too long already. */
+  #hold(bytes: Uint8Array): void {
+    const kept = bytes.subarray(0, MOST_HELD - this.#held)
+    if (kept.length > 0) this.#rest.push(kept)
+    this.#held += kept.length
   }
 
   /** No more comes. */
