@@ -1,5 +1,5 @@
 /** One session as this process holds it: what is known of it here, and the handle that others use. */
-import { Effect } from "effect"
+import { Effect, Function, identity } from "effect"
 import { truncateText } from "../protocol/CompactJson.ts"
 import { TITLE_BYTES } from "../protocol/Limits.ts"
 import { entryCountOf } from "./HistoryEntries.ts"
@@ -27,7 +27,8 @@ export interface SessionState {
 
 const failed = (fault: StoreFault): PersistenceFailed => new PersistenceFailed({ message: fault.message })
 
-const stale = (fault: StoreFault): StaleRevision | PersistenceFailed =>
+/** What a list or a page is refused with. */
+export const stale = (fault: StoreFault): StaleRevision | PersistenceFailed =>
   fault.kind === "stale_revision" ? new StaleRevision({ message: fault.message }) : failed(fault)
 
 /** The handle of a session. `link` gives the worker that its first write goes to. */
@@ -47,13 +48,12 @@ export const makeHandle = (
       if (records.length === 0) return Effect.succeed(state.revision)
       const rows = records.map((record) => rowOfRecord(record, entryCountOf(record)))
       const request = { op: "append", session: sessionId, create: state.create, rows } as const
-      return ask(worker(), request, ({ revision }) => {
+      const appended = ({ revision }: { readonly revision: string }): string => {
         state.create = null
         state.revision = revision
-      }).pipe(
-        Effect.map(({ revision }) => revision),
-        Effect.mapError(failed)
-      )
+        return revision
+      }
+      return ask(worker(), request, appended, failed)
     })
 
   const setTitle = (text: string): Effect.Effect<void, PersistenceFailed> =>
@@ -62,25 +62,32 @@ export const makeHandle = (
       // Saved with the first append if that is still to come; if it is on its way, right after it.
       if (state.create !== null) state.create = { ...state.create, title }
       state.title = title
-      return state.link === undefined ? Effect.void : ask(state.link, { op: "title", session: sessionId, title })
-    }).pipe(Effect.asVoid, Effect.mapError(failed))
+      return state.link === undefined
+        ? Effect.void
+        : ask(state.link, { op: "title", session: sessionId, title }, Function.constVoid, failed)
+    })
 
   const setSelection = (selection: {
     readonly provider: string
     readonly model: string
   }): Effect.Effect<void, PersistenceFailed> =>
     Effect.suspend(() =>
-      ask(worker(), { op: "selection", session: sessionId, create: state.create, ...selection }, () => {
-        state.create = null
-        state.selection = { provider: selection.provider, model: selection.model }
-      })
-    ).pipe(Effect.asVoid, Effect.mapError(failed))
+      ask(
+        worker(),
+        { op: "selection", session: sessionId, create: state.create, ...selection },
+        () => {
+          state.create = null
+          state.selection = { provider: selection.provider, model: selection.model }
+        },
+        failed
+      )
+    )
 
   const records: Effect.Effect<ReadonlyArray<SessionRecord>, PersistenceFailed> = Effect.gen(function* () {
     const all: Array<SessionRecord> = []
     if (state.create !== null) return all
     for (let after: number | null = 0; after !== null; ) {
-      const chunk: ReadChunk = yield* Effect.mapError(ask(worker(), { op: "read", session: sessionId, after }), failed)
+      const chunk: ReadChunk = yield* ask(worker(), { op: "read", session: sessionId, after }, identity, failed)
       for (const body of chunk.bodies) {
         const record = decodeRecord(body)
         if (record === undefined) return yield* new PersistenceFailed({ message: `session ${sessionId} is damaged` })
@@ -95,7 +102,7 @@ export const makeHandle = (
     Effect.suspend((): ReturnType<SessionHandle["page"]> => {
       const { revision, cursor, limit, cards } = options
       if (state.create === null) {
-        return Effect.mapError(ask(worker(), { op: "page", session: sessionId, revision, cursor, limit, cards }), stale)
+        return ask(worker(), { op: "page", session: sessionId, revision, cursor, limit, cards }, identity, stale)
       }
       return revision === state.revision && cursor === null
         ? Effect.succeed({ entries: [], revision, cursor: null, complete: true })
@@ -116,7 +123,12 @@ export const makeHandle = (
     page,
     timeline: (row) =>
       Effect.suspend(() =>
-        ask(worker(), { op: "timeline", session: sessionId, callKey: row.callKey, body: encodeTimeline(row) })
-      ).pipe(Effect.asVoid, Effect.mapError(failed))
+        ask(
+          worker(),
+          { op: "timeline", session: sessionId, callKey: row.callKey, body: encodeTimeline(row) },
+          Function.constVoid,
+          failed
+        )
+      )
   }
 }

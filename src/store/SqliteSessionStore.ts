@@ -4,7 +4,7 @@
  * A session's file is made by its first append, so nothing is touched before the protocol has admitted a client. The
  * lease of its single writer is the operating system's lock on the file: a process that is killed leaves it free.
  */
-import { Clock, Effect, Layer, type Scope } from "effect"
+import { Clock, Effect, identity, Layer, type Scope } from "effect"
 import { workerUrl } from "../platform/workerUrl.ts"
 import { decodePermissions, encodePermissions } from "./PermissionsRecord.ts"
 import { revisionsOf } from "./Revision.ts"
@@ -14,10 +14,9 @@ import {
   type SessionHandle,
   SessionStore,
   type SessionStoreShape,
-  SessionUnavailable,
-  StaleRevision
+  SessionUnavailable
 } from "./SessionStore.ts"
-import { makeHandle, type SessionState } from "./SqliteSession.ts"
+import { makeHandle, type SessionState, stale } from "./SqliteSession.ts"
 import type { StoreFault } from "./StoreFault.ts"
 import type { OpenedSession } from "./StoreMessages.ts"
 import { ask, makeStoreThread, release, type StoreThread } from "./StoreThread.ts"
@@ -93,12 +92,17 @@ const makeStore = (thread: StoreThread): SessionStoreShape => {
         let abandoned = false
         const giveBack = (): void => link.send({ op: "close", session: sessionId }, () => {})
         const opened = yield* restore(
-          ask(link, { op: "open", session: sessionId, workspace }, () => {
-            arrived = true
-            if (abandoned) giveBack()
-          })
+          ask(
+            link,
+            { op: "open", session: sessionId, workspace },
+            (answer) => {
+              arrived = true
+              if (abandoned) giveBack()
+              return answer
+            },
+            unavailable
+          )
         ).pipe(
-          Effect.mapError(unavailable),
           Effect.onInterrupt(() =>
             Effect.sync(() => {
               abandoned = true
@@ -127,13 +131,7 @@ const makeStore = (thread: StoreThread): SessionStoreShape => {
     create,
     open,
     list: ({ workspace, revision, cursor, limit }) =>
-      Effect.suspend(() => ask(thread.link(), { op: "list", workspace, revision, cursor, limit })).pipe(
-        Effect.mapError((fault) =>
-          fault.kind === "stale_revision"
-            ? new StaleRevision({ message: fault.message })
-            : new PersistenceFailed({ message: fault.message })
-        )
-      )
+      Effect.suspend(() => ask(thread.link(), { op: "list", workspace, revision, cursor, limit }, identity, stale))
   }
 }
 

@@ -1,5 +1,5 @@
 /** The store's worker as a scoped resource: started when something is first asked of it, ended in bounded time. */
-import { Effect, type Scope } from "effect"
+import { Effect, identity, type Scope } from "effect"
 import { bounded } from "../platform/Bounded.ts"
 import { StoreFault } from "./StoreFault.ts"
 import type { Answer, Replies, ReplyOf, StoreRequest } from "./StoreMessages.ts"
@@ -26,34 +26,32 @@ interface AnyReply {
 const answers = <Op extends keyof Replies>(op: Op, reply: AnyReply): reply is ReplyOf<Op> => reply.op === op
 
 /**
- * Asks the worker and waits for its answer. The waiting can be interrupted at any time; the worker carries the request
- * out all the same. `observe` sees the answer even then, in the same step in which it arrives.
+ * Asks the worker and waits for its answer, of which `done` makes the result and `failed` the error. The waiting can be
+ * interrupted at any time; the worker carries the request out all the same, and `done` sees the answer even then, in the
+ * same step in which it arrives. They are no `map` behind the waiting, because every append would pay for that.
  */
-export const ask = <R extends StoreRequest>(
+export const ask = <R extends StoreRequest, A, E>(
   link: WorkerLink,
   request: R,
-  observe: (value: Replies[R["op"]]) => void = () => {}
-): Effect.Effect<Replies[R["op"]], StoreFault> =>
+  done: (value: Replies[R["op"]]) => A,
+  failed: (fault: StoreFault) => E
+): Effect.Effect<A, E> =>
   Effect.callback((resume) => {
     link.send(request, (answer: Answer) => {
       if (!answer.ok) {
-        resume(Effect.fail(new StoreFault(answer.kind, answer.message)))
+        resume(Effect.fail(failed(new StoreFault(answer.kind, answer.message))))
         return
       }
       const reply: AnyReply = answer.reply
-      if (answers<R["op"]>(request.op, reply)) {
-        observe(reply.value)
-        resume(Effect.succeed(reply.value))
-      } else {
-        resume(Effect.die(new Error(`the store answered ${request.op} with ${reply.op}`)))
-      }
+      if (answers<R["op"]>(request.op, reply)) resume(Effect.succeed(done(reply.value)))
+      else resume(Effect.die(new Error(`the store answered ${request.op} with ${reply.op}`)))
     })
   })
 
 /** Asks for something that releases, and waits for it only as long as a closing may. */
 export const release = (link: WorkerLink, request: StoreRequest): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const done = yield* bounded(Effect.ignore(ask(link, request)), link.stalled ? 0 : CLOSE_MS)
+    const done = yield* bounded(Effect.ignore(ask(link, request, identity, identity)), link.stalled ? 0 : CLOSE_MS)
     if (!done) link.gaveUp()
   })
 
