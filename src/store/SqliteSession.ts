@@ -1,5 +1,5 @@
 /** One session as this process holds it: what is known of it here, and the handle that others use. */
-import { Effect, Function, identity } from "effect"
+import { Effect, Function } from "effect"
 import { truncateText } from "../protocol/CompactJson.ts"
 import { TITLE_BYTES } from "../protocol/Limits.ts"
 import { entryCountOf } from "./HistoryEntries.ts"
@@ -87,7 +87,12 @@ export const makeHandle = (
     const all: Array<SessionRecord> = []
     if (state.create !== null) return all
     for (let after: number | null = 0; after !== null; ) {
-      const chunk: ReadChunk = yield* ask(worker(), { op: "read", session: sessionId, after }, identity, failed)
+      const chunk: ReadChunk = yield* ask(
+        worker(),
+        { op: "read", session: sessionId, after },
+        Function.identity,
+        failed
+      )
       for (const body of chunk.bodies) {
         const record = decodeRecord(body)
         if (record === undefined) return yield* new PersistenceFailed({ message: `session ${sessionId} is damaged` })
@@ -102,7 +107,12 @@ export const makeHandle = (
     Effect.suspend((): ReturnType<SessionHandle["page"]> => {
       const { revision, cursor, limit, cards } = options
       if (state.create === null) {
-        return ask(worker(), { op: "page", session: sessionId, revision, cursor, limit, cards }, identity, stale)
+        return ask(
+          worker(),
+          { op: "page", session: sessionId, revision, cursor, limit, cards },
+          Function.identity,
+          stale
+        )
       }
       return revision === state.revision && cursor === null
         ? Effect.succeed({ entries: [], revision, cursor: null, complete: true })

@@ -4,7 +4,7 @@
  * A session's file is made by its first append, so nothing is touched before the protocol has admitted a client. The
  * lease of its single writer is the operating system's lock on the file: a process that is killed leaves it free.
  */
-import { Clock, Effect, identity, Layer, type Scope } from "effect"
+import { Clock, Effect, Function, Layer, type Scope } from "effect"
 import { workerUrl } from "../platform/workerUrl.ts"
 import { decodePermissions, encodePermissions } from "./PermissionsRecord.ts"
 import { revisionsOf } from "./Revision.ts"
@@ -131,7 +131,9 @@ const makeStore = (thread: StoreThread): SessionStoreShape => {
     create,
     open,
     list: ({ workspace, revision, cursor, limit }) =>
-      Effect.suspend(() => ask(thread.link(), { op: "list", workspace, revision, cursor, limit }, identity, stale))
+      Effect.suspend(() =>
+        ask(thread.link(), { op: "list", workspace, revision, cursor, limit }, Function.identity, stale)
+      )
   }
 }
 

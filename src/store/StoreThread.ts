@@ -1,5 +1,5 @@
 /** The store's worker as a scoped resource: started when something is first asked of it, ended in bounded time. */
-import { Effect, identity, type Scope } from "effect"
+import { Effect, Function, type Scope } from "effect"
 import { bounded } from "../platform/Bounded.ts"
 import { StoreFault } from "./StoreFault.ts"
 import type { Answer, Replies, ReplyOf, StoreRequest } from "./StoreMessages.ts"
@@ -51,7 +51,10 @@ export const ask = <R extends StoreRequest, A, E>(
 /** Asks for something that releases, and waits for it only as long as a closing may. */
 export const release = (link: WorkerLink, request: StoreRequest): Effect.Effect<void> =>
   Effect.gen(function* () {
-    const done = yield* bounded(Effect.ignore(ask(link, request, identity, identity)), link.stalled ? 0 : CLOSE_MS)
+    const done = yield* bounded(
+      Effect.ignore(ask(link, request, Function.identity, Function.identity)),
+      link.stalled ? 0 : CLOSE_MS
+    )
     if (!done) link.gaveUp()
   })
 
