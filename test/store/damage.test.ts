@@ -209,7 +209,8 @@ describe("a session's file", () => {
             }
           })
         )
-        assert.isAbove(refused, 40)
+        // A byte where the file is empty shows nowhere; where the others lie depends on the ids a little.
+        assert.isAbove(refused, 30)
       }),
     60_000
   )
