@@ -2,6 +2,7 @@
  * Every command but `serve`. Each is loaded when it is asked for: help, the version and wrong usage load nothing more.
  * product section 1.
  */
+import { watchOutput, whenOutputCloses } from "./help/closedOutput.ts"
 import { commandNamed, commands } from "./help/commands.ts"
 import { completions, isShell, shells } from "./help/completions.ts"
 import { Interrupted, UsageError } from "./help/errors.ts"
@@ -71,6 +72,8 @@ const dispatch = async (argv: ReadonlyArray<string>): Promise<number> => {
   const options = rest.slice(0, rest.includes("--") ? rest.indexOf("--") : rest.length)
   const helped = options.includes("--help") || options.includes("-h")
   if (own[name] !== undefined && !helped) {
+    // It closes its agent first, and tells.
+    if (name === "run") whenOutputCloses(() => {})
     await (await own[name]()).main(rest)
     return 0
   }
@@ -97,7 +100,5 @@ const unknown = (name: string): number => {
   return usage("magi-code", `unknown ${what} ${name}${didYouMean(name, names)}`, "magi-code")
 }
 
-// Who reads no further wants no more: `magi-code sessions | head -1`.
-process.stdout.on("error", () => process.exit(0))
-process.stderr.on("error", () => undefined)
+watchOutput()
 process.exitCode = await dispatch(process.argv.slice(2))

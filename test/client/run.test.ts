@@ -9,6 +9,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 const runner = join(root, "src/cli/run/main.ts")
+const commands = join(root, "src/cli/main.ts")
 const checker = join(root, "src/cli/check/main.ts")
 const agentScript = join(root, "test/client/support/processAgent.mjs")
 
@@ -231,6 +232,20 @@ describe("run", { timeout: 60_000, concurrent: false }, () => {
       assert.strictEqual(code, 130, when)
       child.stdout.destroy()
     }
+  })
+
+  it("a reader that has gone ends it: the agent is closed in order, exit code 1", async () => {
+    const args = ["run", ...agent("floods", "bad-exit"), "[]"]
+    const child = spawn(process.execPath, [commands, ...args], { cwd: directory, stdio: "pipe" })
+    let stderr = ""
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text
+    })
+    child.stdout.once("data", () => child.stdout.destroy())
+    const [code] = await once(child, "close")
+    assert.strictEqual(code, 1)
+    // That it waited for the agent's end shows in what it says of it.
+    assert.match(stderr, /stdout was closed[\s\S]*exit code 4/)
   })
 
   it("a prompt from stdin is wrong usage when it is blank or too long", async () => {

@@ -1,11 +1,13 @@
 /** product section 1, `conformance`: runs against our own built backend, tells what failed, in each form of output. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import type { CaseResult } from "../../src/conformance/index.ts"
 import { escapeXml, junit } from "../../src/conformance/report/junit.ts"
-import { magi } from "../cli/support.ts"
+import { magi, root } from "../cli/support.ts"
 import { cli } from "../process/support/Built.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "conformance-test-"))
@@ -68,6 +70,21 @@ describe("magi-code conformance", { timeout: 60_000 }, () => {
     const xml = readFileSync(file, "utf8")
     assert.deepStrictEqual(elements(xml), ["testsuites", "testsuite", "testcase", "failure"])
     assert.include(xml, 'classname="framing" name="framing.bad-utf8"')
+  })
+
+  it("who stops reading ends it as Ctrl-C does: nothing that it started is left", async () => {
+    const args = ["conformance", "--json", "--jobs", "2", "--filter", "framing", "--", ...own]
+    const child = spawn(process.execPath, ["--no-warnings", join(root, "src/cli/main.ts"), ...args], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ["ignore", "pipe", "ignore"]
+    })
+    child.stdout.once("data", () => child.stdout.destroy())
+    const [code] = await once(child, "exit")
+    assert.strictEqual(code, 130)
+    assert.deepStrictEqual(
+      readdirSync(folder).filter((name) => name.startsWith("magi-code-conformance-")),
+      []
+    )
   })
 
   it("a command that cannot be started, a filter without a case, options that clash: one line each", () => {

@@ -1,5 +1,9 @@
-/** Runs a command's effect; a typed failure becomes one line for a person. Ctrl-C interrupts it: its scopes close. */
+/**
+ * Runs a command's effect; a typed failure becomes one line for a person. Ctrl-C interrupts it, and so does a stdout that
+ * nobody reads any more: its scopes close.
+ */
 import { Cause, Effect, Exit, Result } from "effect"
+import { whenOutputCloses } from "./closedOutput.ts"
 import { CommandFailed, Interrupted } from "./errors.ts"
 import { withHint } from "./hints.ts"
 
@@ -8,6 +12,7 @@ export const runEffect = async <A, E extends { readonly message: string }>(effec
   const stop = () => abort.abort()
   process.once("SIGINT", stop)
   process.once("SIGTERM", stop)
+  const asBefore = whenOutputCloses(stop)
   try {
     const exit = await Effect.runPromiseExit(effect, { signal: abort.signal })
     if (Exit.isSuccess(exit)) return exit.value
@@ -22,5 +27,6 @@ export const runEffect = async <A, E extends { readonly message: string }>(effec
   } finally {
     process.off("SIGINT", stop)
     process.off("SIGTERM", stop)
+    asBefore()
   }
 }
