@@ -77,7 +77,8 @@ export class Agent extends Context.Service<Agent, AgentShape>()("magi-code/clien
 
   /**
    * Reaches the agent over another link, such as a pair of transports in memory. With an effect that makes a link each child
-   * gets one; with one link `recycle` fails (`no_link`).
+   * gets one; with one link `recycle` fails (`no_link`). The effect is run uninterruptibly, so that no link is lost: make it
+   * `Effect.interruptible` where it may take long.
    */
   static readonly over = (
     link: AgentLink | Effect.Effect<AgentLink, AgentNotStarted>,

@@ -43,6 +43,7 @@ import { Agent, type AgentOptions, type AgentShape } from "./Agent.ts"
 import type { AgentLink } from "./AgentLink.ts"
 import type { ApprovalQuestion } from "./Approver.ts"
 import type { HistoryItem } from "./HistoryParts.ts"
+import { linkBy } from "./LinkBy.ts"
 import { make as makeTools, type PlainTool } from "./PlainTools.ts"
 import type { Recycled } from "./Recycle.ts"
 import type { PageOf } from "./Sessions.ts"
@@ -53,7 +54,7 @@ import type { TurnEvent } from "./TurnEvents.ts"
 export interface OpenOptions extends Omit<AgentOptions, "tools" | "approver"> {
   /**
    * A link in place of a process, such as a scripted agent's; `words` is then not used. A function makes one for each child,
-   * which `recycle` needs.
+   * which `recycle` needs; what it throws is the `reason` of an `AgentNotStarted`.
    */
   readonly link?: AgentLink | (() => AgentLink | Promise<AgentLink>)
   /** The tools that the agent may call; at most 32. */
@@ -135,10 +136,7 @@ const open = ({ approver, link, tools, ...rest }: OpenOptions) =>
           })
     }
     if (typeof link === "function") {
-      return yield* Agent.over(
-        Effect.promise(async () => link()),
-        { ...rest, ...more }
-      )
+      return yield* Agent.over(linkBy(link), { ...rest, ...more })
     }
     if (link !== undefined) return yield* Agent.over(link, { ...rest, ...more })
     return yield* Agent.make({ ...rest, ...more })

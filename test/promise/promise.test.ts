@@ -1,6 +1,7 @@
 /** product section 4: the same core for programs without Effect. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
+import type { AgentLink } from "../../src/client/AgentLink.ts"
 import { openAgent, type PlainTool, type PromiseAgent } from "../../src/client/promise.ts"
 import { makeScriptedAgent, type ScriptedAgentOptions } from "../../src/testing/index.ts"
 import * as Script from "../client/support/ScriptedAgent.ts"
@@ -163,6 +164,44 @@ describe("magi-code/promise", () => {
       assert.deepInclude(refused, { _tag: "RecycleFailed", reason: "run_active" })
       await scripts[1]?.close.pipe(Effect.runPromise)
     }
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  it("a link that does not come keeps no agent from closing, and one that comes too late is closed", async () => {
+    const scope = Scope.makeUnsafe()
+    const script = await Effect.runPromise(Scope.provide(Script.make(), scope))
+    const asked = Promise.withResolvers<void>()
+    const late = Promise.withResolvers<AgentLink>()
+    const closed = Promise.withResolvers<void>()
+    let links = 0
+    const agent = await openAgent({
+      link: () => {
+        links += 1
+        if (links === 1) return script.link
+        asked.resolve()
+        return late.promise
+      }
+    })
+    const recycled = agent.recycle().catch((error) => error)
+    await asked.promise
+    await agent.close()
+    assert.deepInclude(await recycled, { _tag: "RecycleFailed", reason: "closed" })
+    late.resolve({ ...script.link, close: () => Effect.sync(() => closed.resolve()) })
+    await closed.promise
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+
+  it("what a link function throws is the reason why the agent was not started, or not recycled", async () => {
+    const fails = () => Promise.reject(new Error("no link today"))
+    const refused = await openAgent({ link: fails }).catch((error) => error)
+    assert.deepInclude(refused, { _tag: "AgentNotStarted", reason: "no link today" })
+    const scope = Scope.makeUnsafe()
+    const script = await Effect.runPromise(Scope.provide(Script.make(), scope))
+    let links = 0
+    const agent = await openAgent({ link: () => (links++ === 0 ? script.link : fails()) })
+    const recycled = await agent.recycle().catch((error) => error)
+    assert.deepInclude(recycled, { _tag: "RecycleFailed", reason: "not_opened", inUse: true })
+    await agent.close()
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 
