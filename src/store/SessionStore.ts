@@ -5,6 +5,7 @@
  */
 import { Context, Data, type Effect, type Scope } from "effect"
 import type { JsonObject } from "../protocol/Json.ts"
+import type * as Protocol from "../protocol/MethodResult.ts"
 import type { DelegatedPermissions } from "./DelegatedPermissions.ts"
 import type { CallTimeline, SessionRecord } from "./SessionRecord.ts"
 
@@ -20,25 +21,12 @@ export class SessionUnavailable extends Data.TaggedError("SessionUnavailable")<{
 /** The named revision is not the current one any more. */
 export class StaleRevision extends Data.TaggedError("StaleRevision")<{ readonly message: string }> {}
 
-/** A history entry of base-protocol section 4, without `tool_card` unless asked for. */
-export interface HistoryEntry {
-  readonly entry_id: string
-  readonly kind: "user" | "assistant" | "tool" | "notice"
-  readonly created_at: string
-  readonly text: string
-  readonly part: number
-  readonly parts: number
-  readonly tool?: { readonly name: string; readonly status: string }
-  readonly task_id: string | null
-  readonly tool_card?: JsonObject | null
-}
+/** An entry as the protocol has it, its card as it was recorded: there only if asked for. */
+export type HistoryEntry = Omit<Protocol.HistoryEntry, "tool_card"> & { readonly tool_card?: JsonObject | null }
 
-/** A page of the presentation history. `cursor` asks for the next one; null when `complete`. */
-export interface HistoryPage {
+/** A page of the history of the session that was asked. */
+export type HistoryPage = Omit<Protocol.HistoryPage, "session_id" | "entries"> & {
   readonly entries: ReadonlyArray<HistoryEntry>
-  readonly revision: string
-  readonly cursor: string | null
-  readonly complete: boolean
 }
 
 /** A session in the list; `updated_at` is ISO 8601. */
