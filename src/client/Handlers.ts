@@ -178,7 +178,9 @@ export const make = Effect.fnUntraced(function* (options: HandlersOptions) {
   }
 
   const cancel = (instanceId: string, data: ClientToolCancel) => {
-    const entry = table.find(identityOf(instanceId, data))
+    const identity = identityOf(instanceId, data)
+    options.replies.over(identity)
+    const entry = table.find(identity)
     if (entry !== undefined) end(entry, data.reason)
   }
 
@@ -186,6 +188,7 @@ export const make = Effect.fnUntraced(function* (options: HandlersOptions) {
     call,
     cancel,
     endAll: (winner) => {
+      options.replies.over()
       for (const entry of table.alive) end(entry, winner)
     },
     announce: (pendingCalls) => {

@@ -2,7 +2,7 @@
  * Replies to calls: measured before they are sent, so that a result that does not fit becomes one local `error` reply.
  * Synchronous. product section 5, Replies; client-tools, Execute and reply.
  */
-import type { CallIdentity } from "../protocol/CallIdentity.ts"
+import { type CallIdentity, same } from "../protocol/CallIdentity.ts"
 import * as CompactJson from "../protocol/CompactJson.ts"
 import { ClientToolLimits } from "../protocol/Limits.ts"
 import { resultParams, sizeOf } from "../protocol/ToolResult.ts"
@@ -15,6 +15,8 @@ const METHOD = "client.tool.result"
 export interface Replies {
   /** Sends the one reply to a call. What it says may be replaced by an `error` reply; it never throws and never waits. */
   readonly send: (identity: CallIdentity, reply: ToolReplyValue) => void
+  /** The agent has ended this call, or all of them: a reply that it then refuses is not corrected. */
+  readonly over: (identity?: CallIdentity) => void
 }
 
 /** The replies of one connection. */
@@ -35,6 +37,8 @@ const error = (text: string): ToolReplyValue => ({ status: "error", text })
 /** Replies over these requests. */
 export const make = (options: RepliesOptions): Replies => {
   const { requests } = options
+  /** Calls whose reply is not answered yet, and that the agent has not ended; at most one a request id. */
+  const sent = new Map<string, CallIdentity>()
 
   const mostBytes = () => Math.min(options.resultBytes(), ClientToolLimits.result_bytes)
   /** Our own words, which an agent that takes very little gets the beginning of. */
@@ -53,21 +57,30 @@ export const make = (options: RepliesOptions): Replies => {
   }
 
   const post = (identity: CallIdentity, reply: ToolReplyValue, isSecond: boolean) => {
+    const { call_id } = identity
+    sent.set(call_id, identity)
     const notSent = requests.send(METHOD, params(identity, reply), "reply", (answer) => {
+      const pending = sent.delete(call_id)
       // The call is still pending at the agent: one correction, under a fresh id. `stale_client_tool_call` says that the
       // call is over: nothing follows.
-      if (answer._tag === "Failure" && answer.error.code === "invalid_params" && !isSecond) {
+      if (answer._tag === "Failure" && answer.error.code === "invalid_params" && pending && !isSecond) {
         post(identity, inBounds(REFUSED), true)
       }
     })
-    if (notSent === undefined) options.onSent(identity.call_id, reply.status)
-    else options.onNotSent(identity.call_id, notSent)
+    if (notSent === undefined) return options.onSent(call_id, reply.status)
+    sent.delete(call_id)
+    options.onNotSent(call_id, notSent)
   }
 
   return {
     send: (identity, reply) => {
       const why = misfit(identity, reply)
       post(identity, why === undefined ? reply : inBounds(why), false)
+    },
+    over: (identity) => {
+      if (identity === undefined) return sent.clear()
+      const known = sent.get(identity.call_id)
+      if (known !== undefined && same(known, identity)) sent.delete(identity.call_id)
     }
   }
 }

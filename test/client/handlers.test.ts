@@ -315,6 +315,23 @@ describe("replies", () => {
     })
   )
 
+  it.effect("invalid_params after the agent has ended the call is followed by nothing", () =>
+    Effect.gen(function* () {
+      const { script } = yield* inTurn([echo], { silent: ["client.tool.result"] })
+      for (const [id, end] of [
+        ["c1", script.cancel("c1", "timeout")],
+        ["c2", script.finish()]
+      ] as const) {
+        yield* script.call(id, "client__echo", { text: "refused" })
+        const { id: request } = yield* script.take("client.tool.result")
+        yield* end
+        yield* script.fail(request, "invalid_params")
+      }
+      yield* settle
+      assert.lengthOf(script.results(), 2)
+    })
+  )
+
   it.effect("stale_client_tool_call is followed by nothing", () =>
     Effect.gen(function* () {
       const { script } = yield* inTurn([echo], { silent: ["client.tool.result"] })

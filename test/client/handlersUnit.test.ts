@@ -30,7 +30,7 @@ const setup = Effect.gen(function* () {
   )
   const handlers = yield* Handlers.make({
     tools: toolsOf(tool),
-    replies: { send: () => seen.push("replied") },
+    replies: { send: () => seen.push("replied"), over: () => {} },
     current: () => run,
     approver: undefined,
     lose: () => seen.push("lost")
