@@ -248,6 +248,20 @@ describe("run", { timeout: 60_000, concurrent: false }, () => {
     assert.match(stderr, /stdout was closed[\s\S]*exit code 4/)
   })
 
+  it("whenever Ctrl-C comes at the end, the exit code is the run's or 130, never a death by the signal", async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const child = spawn(process.execPath, [runner, ...agent("hammered"), "[]"], { cwd: directory, stdio: "ignore" })
+      let hammering: NodeJS.Timeout | undefined
+      whenLogged("agent-hammered.log", "eof", () => {
+        hammering = setInterval(() => child.kill("SIGINT"), 1)
+      })
+      const [code] = await once(child, "exit")
+      clearInterval(hammering)
+      rmSync(join(directory, "agent-hammered.log"))
+      assert.include([0, 130], code)
+    }
+  })
+
   it("a prompt from stdin is wrong usage when it is blank or too long", async () => {
     assert.strictEqual((await start({ args: [...agent(), "-"], stdin: " \n" })).code, 2)
     assert.strictEqual((await start({ args: [...agent(), "-"], stdin: "x".repeat(32_769) })).code, 2)

@@ -22,6 +22,8 @@ export const runCommand = async (args: ReadonlyArray<string>): Promise<number> =
   process.on("SIGINT", leave)
   const { run } = await import("./runner.ts")
   const running = run(options, misfit)
+  // For good: when the runner listens no more, the exit code is known, and a signal must not take its place.
+  process.on("SIGINT", () => {})
   process.off("SIGINT", leave)
   return running
 }
