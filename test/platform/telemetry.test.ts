@@ -120,7 +120,7 @@ describe("OTLP", { timeout: 60_000 }, () => {
     assert.notInclude(all, folder)
   })
 
-  it("a collector that is not there, or does not answer, costs a fraction of a second", async () => {
+  it("a collector that is not there, or never answers, does not keep anybody", async () => {
     const silent = createServer(() => {})
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve))
     const address = silent.address()
@@ -129,7 +129,8 @@ describe("OTLP", { timeout: 60_000 }, () => {
     for (const url of ["http://127.0.0.1:9", `http://127.0.0.1:${port}`]) {
       const { code, ms, stderr } = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: url })
       assert.strictEqual(code, 0, stderr)
-      assert.isBelow(ms - plain.ms, 2000)
+      // It is given 0.3 s; one that is waited for has no end. The rest is room for a busy machine.
+      assert.isBelow(ms - plain.ms, 5000)
     }
     silent.closeAllConnections()
     await new Promise((resolve) => silent.close(resolve))

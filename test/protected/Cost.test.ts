@@ -1,6 +1,7 @@
 /** base-protocol section 6, Redaction: "Scanning is bounded". What a stranger's text can make a scan cost. */
 import { assert, describe, it } from "@effect/vitest"
 import { makeRedactor } from "../../src/broker/protected/Redactor.ts"
+import { threadCpuMillis } from "../../src/platform/threadCpu.ts"
 import { cases } from "../protocol/corpus.ts"
 
 const redactor = makeRedactor(["quiet.harbour+42"], () => 0)
@@ -88,15 +89,17 @@ describe("cost", () => {
     const repeated = (unit: string, length: number) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length)
     for (const unit of hostile) {
       const small = await cost(repeated(unit, 8_192))
-      const large = await cost(repeated(unit, 65_536), 3)
       // A quadratic pattern costs 64 times as much. Under 8 ms nobody need care, and the clock cannot tell.
-      if (large > 8 && large / small > 24)
-        slow.push(`${JSON.stringify(unit)}: ${small.toFixed(2)} ms, ${large.toFixed(2)} ms`)
+      const isSlow = (large: number) => large > 8 && large / small > 24
+      const first = await cost(repeated(unit, 65_536), 3)
+      // A busy machine adds to all of three runs at times, but not to all of many.
+      const large = isSlow(first) ? await cost(repeated(unit, 65_536), 25) : first
+      if (isSlow(large)) slow.push(`${JSON.stringify(unit)}: ${small.toFixed(2)} ms, ${large.toFixed(2)} ms`)
     }
     assert.deepStrictEqual(slow, [])
   }, 60_000)
 
-  it("the 99th percentile of 32 KiB is under 50 ms", async () => {
+  it("the 99th percentile of 32 KiB is under 50 ms of processor time", async () => {
     const secrets = cases<{ readonly text: string }>("secrets").map(({ text }) => text)
     const all = secrets.join("\n")
     const texts = Array.from({ length: 200 }, (_, n) => {
@@ -106,10 +109,10 @@ describe("cost", () => {
     const times: Array<number> = []
     await scan(all.slice(0, 32_768))
     for (const [n, text] of texts.entries()) {
-      const begun = performance.now()
+      const begun = threadCpuMillis()
       // Every second one as a structured value of many strings.
       await (n % 2 === 0 ? scan(text) : scan("", JSON.stringify(text.split("\n"))))
-      times.push(performance.now() - begun)
+      times.push(threadCpuMillis() - begun)
     }
     times.sort((a, b) => a - b)
     const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
@@ -120,8 +123,8 @@ describe("cost", () => {
   it("thousands of small strings cost no more than their text", async () => {
     const structured = JSON.stringify(Array.from({ length: 8_000 }, (_, n) => ({ k: n % 10 === 0 ? "token=x" : "a" })))
     await scan("", structured)
-    const begun = performance.now()
+    const begun = threadCpuMillis()
     await scan("", structured)
-    assert.isBelow(performance.now() - begun, 200)
+    assert.isBelow(threadCpuMillis() - begun, 200)
   })
 })
