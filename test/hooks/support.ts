@@ -1,4 +1,5 @@
 /** Hooks as the backend has them: real processes, real redaction. */
+import { randomUUID } from "node:crypto"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -61,6 +62,8 @@ export const withHooks = <A, E>(
     Effect.gen(function* () {
       const own = yield* fixture
       const home = own.file("home")
+      // Its own: closing the layer kills whatever carries the mark, on the whole machine, another run of the tests included.
+      const mark = `backend-${randomUUID()}`
       const env = { ...process.env, HOOK_KEY: "SENTINEL-KEY", HOOK_OTHER: "kept" }
       const defaults = yield* Effect.orDie(loadSettings({ home, workspace: own.folder, env: {} }))
       const { after = [], before = [] } = hooks(own)
@@ -74,7 +77,7 @@ export const withHooks = <A, E>(
       }
       const layer = HooksLive.pipe(
         Layer.provide(ProtectedResultsLive),
-        Layer.provide(Children.layer({ mark: "backend-of-a-test", home, secretEnv: settings.secretEnv, env })),
+        Layer.provide(Children.layer({ mark, home, secretEnv: settings.secretEnv, env })),
         Layer.provide(Layer.succeed(Settings, settings))
       )
       return yield* Effect.provide(body(own), layer)
