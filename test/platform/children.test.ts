@@ -1,4 +1,5 @@
 /** base-protocol section 3, Closing: child processes are gone, grandchildren included. Real processes throughout. */
+import { randomUUID } from "node:crypto"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -310,7 +311,7 @@ describe("the run file", () => {
            const child = yield* children.spawn({ command: "sleep", args: ["300"], cwd: ${JSON.stringify(folder)} })
            console.log(child.pid)
            yield* Effect.never
-         })).pipe(Effect.provide(Children.layer({ mark: "killed-backend", home: ${JSON.stringify(home)}, secretEnv: new Set() }))))`
+         })).pipe(Effect.provide(Children.layer({ mark: ${JSON.stringify(`killed-${randomUUID()}`)}, home: ${JSON.stringify(home)}, secretEnv: new Set() }))))`
       )
       mkdirSync(home)
       const children = yield* open(join(folder, "other"))
@@ -336,14 +337,15 @@ describe("the run file", () => {
     Effect.gen(function* () {
       const folder = yield* temporary
       const home = join(folder, "home")
-      const children = yield* open(home, { mark: "still-running" })
+      const mark = `still-running-${randomUUID()}`
+      const children = yield* open(home, { mark })
       const child = yield* children.spawn({ command: "sleep", args: ["300"], cwd: folder })
       writeFileSync(join(home, "run", "damaged.json"), '{"version":1,"mark":""}')
       yield* Effect.gen(function* () {
         yield* (yield* Children).recover
-      }).pipe(Effect.provide(layer(home, { mark: "the-next-one" })))
+      }).pipe(Effect.provide(layer(home, { mark: `the-next-one-${randomUUID()}` })))
       assert.isTrue(alive(child.pid))
-      assert.deepStrictEqual(readdirSync(join(home, "run")).sort(), ["damaged.json", "still-running.json"])
+      assert.deepStrictEqual(readdirSync(join(home, "run")).sort(), ["damaged.json", `${mark}.json`])
     }).pipe(Effect.scoped)
   )
 })
