@@ -33,6 +33,8 @@ export interface Fixture {
   readonly folder: string
   /** A path in the folder of the test. */
   readonly file: (name: string) => string
+  /** The backend's. Its own: closing the layer kills whatever carries it on the whole machine, other runs of the tests included. */
+  readonly mark: string
   /** What a hook logged there: one JSON value a line. */
   readonly log: (name: string) => ReadonlyArray<unknown>
 }
@@ -48,7 +50,7 @@ const fixture = Effect.acquireRelease(
             .split("\n")
             .map((line) => JSON.parse(line))
         : []
-    return { folder, file, log }
+    return { folder, file, log, mark: `backend-${randomUUID()}` }
   }),
   ({ folder }) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
@@ -62,8 +64,6 @@ export const withHooks = <A, E>(
     Effect.gen(function* () {
       const own = yield* fixture
       const home = own.file("home")
-      // Its own: closing the layer kills whatever carries the mark, on the whole machine, another run of the tests included.
-      const mark = `backend-${randomUUID()}`
       const env = { ...process.env, HOOK_KEY: "SENTINEL-KEY", HOOK_OTHER: "kept" }
       const defaults = yield* Effect.orDie(loadSettings({ home, workspace: own.folder, env: {} }))
       const { after = [], before = [] } = hooks(own)
@@ -77,7 +77,7 @@ export const withHooks = <A, E>(
       }
       const layer = HooksLive.pipe(
         Layer.provide(ProtectedResultsLive),
-        Layer.provide(Children.layer({ mark, home, secretEnv: settings.secretEnv, env })),
+        Layer.provide(Children.layer({ mark: own.mark, home, secretEnv: settings.secretEnv, env })),
         Layer.provide(Layer.succeed(Settings, settings))
       )
       return yield* Effect.provide(body(own), layer)
