@@ -186,7 +186,7 @@ describe("a before_tool hook", () => {
           assert.notMatch(text, /SENTINEL|HOOK_KEY/)
           const env: { readonly [name: string]: string } = JSON.parse(text)
           assert.strictEqual(env["HOOK_OTHER"], "kept")
-          assert.include(env[MARK_VARIABLE]?.split(","), mark)
+          assert.include((env[MARK_VARIABLE] ?? "").split(","), mark)
         })
     )
   )
