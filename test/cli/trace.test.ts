@@ -54,6 +54,17 @@ describe("a run file", () => {
     assert.throws(() => fromRunFile("f", ""), /empty/)
   })
 
+  it("as text gives a run its length only where one is known", () => {
+    const lengthOf = (end: number) =>
+      textTable({
+        ...fromRunFile("run.jsonl", raced),
+        rows: [],
+        runs: [{ id: "r", status: "completed", start: 0, end }]
+      })
+    assert.include(lengthOf(120), "run r: completed, 120 ms\n")
+    assert.include(lengthOf(0), "run r: completed\n")
+  })
+
   it("as text holds no escape sequence and no argument", () => {
     const text = textTable(fromRunFile("run.jsonl", raced))
     assert.notMatch(text, /[\u001b\u202e]/)

@@ -67,6 +67,7 @@ export const fromStore = (session: ExportedSession): Trace => {
     offset = end + GAP_MS
   }
   const notes = [
+    "a session keeps the times of calls: a run lasts here from the start of its first to the end of its last",
     ...(runs.length > 1 ? ["the runs stand one after the other; the time between them is left out"] : []),
     ...(timeless > 0 ? [`${timeless} calls have an outcome but no times: the process ended before they were kept`] : [])
   ]

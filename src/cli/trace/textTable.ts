@@ -28,7 +28,9 @@ export const textTable = (trace: Trace): string => {
   ]
   for (const note of trace.notes) parts.push(`(${plain(note)})\n`)
   for (const run of trace.runs) {
-    parts.push(`\nrun ${plain(run.id)}: ${plain(run.status)}, ${millis(run.end - run.start)} ms\n`)
+    // A session keeps the times of calls alone: a run without any has none.
+    const took = run.end > run.start ? `, ${millis(run.end - run.start)} ms` : ""
+    parts.push(`\nrun ${plain(run.id)}: ${plain(run.status)}${took}\n`)
     const rows = trace.rows.filter((row) => row.run === run.id)
     if (rows.length === 0) parts.push("  no tools were called\n")
     else {
